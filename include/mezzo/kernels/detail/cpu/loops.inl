@@ -1,0 +1,262 @@
+// The two loops, for the instruction set that each_isa.hpp has chosen. They own the conversions: a block of 16 elements is loaded
+// as the compute type, the functor runs over it in plain C++, and the block is stored. Included once per instruction set.
+
+namespace mezzo::detail::MEZZO_ISA {
+
+inline constexpr int block_size = 16;
+
+template <class T>
+struct VectorOf {
+  static constexpr int bytes = block_size * sizeof(T) < MEZZO_VECTOR_BYTES ? block_size * sizeof(T) : MEZZO_VECTOR_BYTES;
+  typedef T type __attribute__((vector_size(bytes), aligned(1), may_alias));
+  static constexpr int width = bytes / static_cast<int>(sizeof(T));
+};
+
+/// 16 elements in registers, in the type that functors compute in.
+template <class V>
+struct alignas(64) Block {
+  V at[block_size];
+};
+
+// Blocks are copied in whole registers: narrower stores before a wide load would stall it.
+template <class V>
+MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<V>& block, const V* from) {
+  using vector = typename VectorOf<V>::type;
+  for (int k = 0; k < block_size; k += VectorOf<V>::width) {
+    *reinterpret_cast<vector*>(block.at + k) = *reinterpret_cast<const vector*>(from + k);
+  }
+}
+template <class V>
+MEZZO_TARGET [[gnu::always_inline]] inline void store_block(V* to, const Block<V>& block) {
+  using vector = typename VectorOf<V>::type;
+  for (int k = 0; k < block_size; k += VectorOf<V>::width) {
+    *reinterpret_cast<vector*>(to + k) = *reinterpret_cast<const vector*>(block.at + k);
+  }
+}
+
+typedef short i16x8 __attribute__((vector_size(16), aligned(1), may_alias));
+typedef short i16x16 __attribute__((vector_size(32), aligned(1), may_alias));
+typedef unsigned short u16x16 __attribute__((vector_size(32), aligned(1), may_alias));
+typedef std::int32_t i32x16 __attribute__((vector_size(64), aligned(1), may_alias));
+typedef std::uint32_t u32x16 __attribute__((vector_size(64), aligned(1), may_alias));
+typedef float f32x8 __attribute__((vector_size(32), aligned(1), may_alias));
+typedef float f32x16 __attribute__((vector_size(64), aligned(1), may_alias));
+
+#if MEZZO_VECTOR_BYTES == 64
+MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, const half* from) {
+  *reinterpret_cast<f32x16*>(block.at) =
+      __builtin_ia32_vcvtph2ps512_mask(*reinterpret_cast<const i16x16*>(from), f32x16{}, static_cast<unsigned short>(-1), 4);
+}
+MEZZO_TARGET [[gnu::always_inline]] inline void store_block(half* to, const Block<float>& block) {
+  *reinterpret_cast<i16x16*>(to) =
+      __builtin_ia32_vcvtps2ph512_mask(*reinterpret_cast<const f32x16*>(block.at), 0, i16x16{}, static_cast<unsigned short>(-1));
+}
+#elif MEZZO_HAS_F16C
+MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, const half* from) {
+  for (int k = 0; k < block_size; k += 8) {
+    *reinterpret_cast<f32x8*>(block.at + k) = __builtin_ia32_vcvtph2ps256(*reinterpret_cast<const i16x8*>(from + k));
+  }
+}
+MEZZO_TARGET [[gnu::always_inline]] inline void store_block(half* to, const Block<float>& block) {
+  for (int k = 0; k < block_size; k += 8) {
+    *reinterpret_cast<i16x8*>(to + k) = __builtin_ia32_vcvtps2ph256(*reinterpret_cast<const f32x8*>(block.at + k), 0);
+  }
+}
+#else
+// Without F16C: every floating-point operation below is exact and meets no subnormal number, so rounding mode, flush-to-zero and
+// fast-math change nothing.
+MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, const half* from) {
+  const u32x16 code = __builtin_convertvector(*reinterpret_cast<const u16x16*>(from), u32x16);
+  const u32x16 magnitude = code & 0x7FFFu, shifted = magnitude << 13;
+  const f32x16 small = __builtin_convertvector(reinterpret_cast<const i32x16&>(magnitude), f32x16) * 0x1p-24f;
+  const u32x16 is_small = reinterpret_cast<const u32x16&>(static_cast<const i32x16&>(magnitude < 0x0400u));
+  const u32x16 is_special = reinterpret_cast<const u32x16&>(static_cast<const i32x16&>(magnitude >= 0x7C00u));
+  const u32x16 normal = shifted + (112u << 23) + (is_special & (112u << 23));
+  *reinterpret_cast<u32x16*>(block.at) = ((code & 0x8000u) << 16) | (is_small & reinterpret_cast<const u32x16&>(small)) | (~is_small & normal);
+}
+MEZZO_TARGET [[gnu::always_inline]] inline void store_block(half* to, const Block<float>& block) {
+  const u32x16 bits = *reinterpret_cast<const u32x16*>(block.at);
+  const u32x16 magnitude = bits & 0x7FFFFFFFu;
+  const f32x16 scaled = reinterpret_cast<const f32x16&>(magnitude) * 0x1p24f;
+  const i32x16 whole = __builtin_convertvector(scaled, i32x16);
+  const f32x16 rest = scaled - __builtin_convertvector(whole, f32x16);
+  const i32x16 rounds_up = (rest > 0.5f) | ((rest == 0.5f) & ((whole & 1) == 1));
+  const i32x16 small = whole - rounds_up;
+  const u32x16 normal = (magnitude + 0xFFFu + ((magnitude >> 13) & 1u) - (112u << 23)) >> 13;
+  const i32x16 is_small = magnitude < 0x38800000u, is_large = magnitude >= 0x477FF000u, is_nan = magnitude > 0x7F800000u;
+  const i32x16 nan = is_nan & (0x0200 | reinterpret_cast<const i32x16&>(static_cast<const u32x16&>((magnitude >> 13) & 0x03FFu)));
+  const i32x16 finite = (is_small & small) | (~is_small & reinterpret_cast<const i32x16&>(normal));
+  const i32x16 code = (is_large & (0x7C00 | nan)) | (~is_large & finite);
+  const u32x16 result = ((bits >> 16) & 0x8000u) | reinterpret_cast<const u32x16&>(code);
+  *reinterpret_cast<u16x16*>(to) = __builtin_convertvector(result, u16x16);
+}
+#endif
+
+// bfloat16 in integers everywhere: the instruction of AVX512_BF16 flushes subnormals.
+MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, const bfloat16* from) {
+  *reinterpret_cast<u32x16*>(block.at) = __builtin_convertvector(*reinterpret_cast<const u16x16*>(from), u32x16) << 16;
+}
+MEZZO_TARGET [[gnu::always_inline]] inline void store_block(bfloat16* to, const Block<float>& block) {
+  const u32x16 bits = *reinterpret_cast<const u32x16*>(block.at);
+  const u32x16 rounded = bits + 0x7FFFu + ((bits >> 16) & 1u);
+  const i32x16 is_nan = (bits & 0x7FFFFFFFu) > 0x7F800000u;
+  const u32x16 nan = reinterpret_cast<const u32x16&>(is_nan);
+  const u32x16 result = (nan & (bits | 0x00400000u)) | (~nan & rounded);
+  *reinterpret_cast<u16x16*>(to) = __builtin_convertvector(result >> 16, u16x16);
+}
+
+template <StorageFloat T>
+MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, const T* from) {
+  for (int k = 0; k < block_size; ++k) block.at[k] = static_cast<float>(from[k]);
+}
+template <StorageFloat T>
+MEZZO_TARGET [[gnu::always_inline]] inline void store_block(T* to, const Block<float>& block) {
+  for (int k = 0; k < block_size; ++k) to[k] = convert<T>(block.at[k]);
+}
+
+/// One argument of a loop with the block of it that is at work.
+template <class R>
+struct Lane : R {
+  using value_type = compute_type_t<std::remove_const_t<typename R::element_type>>;
+  Block<value_type> block;
+
+  MEZZO_TARGET [[gnu::always_inline]] explicit Lane(const R& range) : R(range) {}
+
+  MEZZO_TARGET [[gnu::always_inline]] void load(index_t i) {
+    if constexpr (R::is_read) load_block(block, this->data + i);
+  }
+  MEZZO_TARGET [[gnu::always_inline]] void store(index_t i) {
+    if constexpr (R::is_written) store_block(this->data + i, block);
+  }
+  MEZZO_TARGET [[gnu::always_inline]] void load_one(index_t i) {
+    if constexpr (R::is_read) block.at[0] = static_cast<value_type>(this->data[i]);
+  }
+  MEZZO_TARGET [[gnu::always_inline]] void store_one(index_t i) {
+    if constexpr (R::is_written) this->data[i] = convert<std::remove_const_t<typename R::element_type>>(block.at[0]);
+  }
+};
+
+template <class Functor, class... Ranges>
+MEZZO_TARGET [[gnu::always_inline]] inline void transform_block(const Functor& functor, index_t i, Lane<Ranges>... lanes) {
+  (lanes.load(i), ...);
+  MEZZO_VECTORIZE
+  for (int k = 0; k < block_size; ++k) functor(lanes.block.at[k]...);
+  (lanes.store(i), ...);
+}
+
+template <class Functor, class... Ranges>
+MEZZO_TARGET [[gnu::always_inline]] inline void transform_one(const Functor& functor, index_t i, Lane<Ranges>... lanes) {
+  (lanes.load_one(i), ...);
+  functor(lanes.block.at[0]...);
+  (lanes.store_one(i), ...);
+}
+
+/// functor(a[i], b[i], ...) for i in [0, count).
+template <class Functor, class... Ranges>
+MEZZO_TARGET MEZZO_OPTIMIZED void transform_range(const Functor functor, index_t count, Ranges... ranges) {
+  index_t i = 0;
+  for (; i + block_size <= count; i += block_size) transform_block(functor, i, Lane<Ranges>(ranges)...);
+  for (; i < count; ++i) transform_one(functor, i, Lane<Ranges>(ranges)...);
+}
+
+template <class Functor, class V, class... Ranges>
+MEZZO_TARGET [[gnu::always_inline]] inline void reduce_block(const Functor& functor, V* sums, index_t i, Lane<Ranges>... lanes) {
+  (lanes.load(i), ...);
+  MEZZO_VECTORIZE
+  for (int k = 0; k < block_size; ++k) sums[k] = functor.combine(sums[k], functor.map(lanes.block.at[k]...));
+}
+
+template <class Functor, class V, class... Ranges>
+MEZZO_TARGET [[gnu::always_inline]] inline void reduce_one(const Functor& functor, V& sum, index_t i, Lane<Ranges>... lanes) {
+  (lanes.load_one(i), ...);
+  sum = functor.combine(sum, functor.map(lanes.block.at[0]...));
+}
+
+/// combine over map(a[i], b[i], ...) for i in [0, count): element i goes to partial result i mod 16, in order; the 16 are then
+/// combined pairwise. The same order for every instruction set.
+template <class Functor, class... Ranges>
+MEZZO_TARGET MEZZO_OPTIMIZED auto reduce_range(const Functor functor, index_t count, Ranges... ranges) {
+  using V = typename Functor::value_type;
+  V sums[block_size];
+  for (int k = 0; k < block_size; ++k) sums[k] = functor.identity();
+  index_t i = 0;
+  for (; i + block_size <= count; i += block_size) reduce_block(functor, sums, i, Lane<Ranges>(ranges)...);
+  for (int k = 0; i < count; ++i, ++k) reduce_one(functor, sums[k], i, Lane<Ranges>(ranges)...);
+  for (int width = block_size / 2; width > 0; width /= 2) {
+    for (int k = 0; k < width; ++k) sums[k] = functor.combine(sums[k], sums[k + width]);
+  }
+  return sums[0];
+}
+
+/// Notes the bits of the largest magnitude, as integers in memory where fast-math cannot assume them finite, and adds the squares.
+MEZZO_TARGET [[gnu::always_inline]] inline void check_block(std::uint32_t* largest, float* sums, const Block<float>& block) {
+  Block<std::uint32_t> bits;
+  __builtin_memcpy(&bits, &block, sizeof bits);
+  MEZZO_VECTORIZE
+  for (int k = 0; k < block_size; ++k) {
+    const std::uint32_t magnitude = bits.at[k] & 0x7FFFFFFFu;
+    largest[k] = largest[k] < magnitude ? magnitude : largest[k];
+    sums[k] += block.at[k] * block.at[k];
+  }
+}
+
+MEZZO_TARGET [[gnu::always_inline]] inline FiniteCheck combine_checks(std::uint32_t* largest, float* sums) {
+  for (int width = block_size / 2; width > 0; width /= 2) {
+    for (int k = 0; k < width; ++k) {
+      largest[k] = largest[k] < largest[k + width] ? largest[k + width] : largest[k];
+      sums[k] += sums[k + width];
+    }
+  }
+  return {largest[0], sums[0]};
+}
+
+/// The largest magnitude and the sum of squares of `count` elements, in the order of reduce_range.
+template <class T>
+MEZZO_TARGET MEZZO_OPTIMIZED FiniteCheck check_range(index_t count, const T* from) {
+  std::uint32_t largest[block_size] = {};
+  float sums[block_size] = {};
+  index_t i = 0;
+  for (; i + block_size <= count; i += block_size) {
+    Block<float> block;
+    load_block(block, from + i);
+    check_block(largest, sums, block);
+  }
+  if (i < count) {
+    Block<float> rest{};
+    for (int k = 0; i + k < count; ++k) rest.at[k] = static_cast<float>(from[i + k]);
+    check_block(largest, sums, rest);
+  }
+  return combine_checks(largest, sums);
+}
+
+/// As check_range, after multiplying by `factor`, rounding to Out and storing. What is checked is the product.
+template <class Out, class In>
+MEZZO_TARGET [[gnu::always_inline]] inline void scale_block(float factor, std::uint32_t* largest, float* sums, Lane<Range<const In, AccessMode::read>> in,
+                                                            Lane<Range<Out, AccessMode::write>> out, index_t i) {
+  in.load(i);
+  MEZZO_VECTORIZE
+  for (int k = 0; k < block_size; ++k) out.block.at[k] = in.block.at[k] * factor;
+  check_block(largest, sums, out.block);
+  out.store(i);
+}
+
+template <class Out, class In>
+MEZZO_TARGET MEZZO_OPTIMIZED FiniteCheck scale_check_range(float factor, index_t count, Out* to, const In* from) {
+  std::uint32_t largest[block_size] = {};
+  float sums[block_size] = {};
+  index_t i = 0;
+  for (; i + block_size <= count; i += block_size) {
+    scale_block(factor, largest, sums, Lane<Range<const In, AccessMode::read>>({from}), Lane<Range<Out, AccessMode::write>>({to}), i);
+  }
+  if (i < count) {
+    Block<float> rest{};
+    for (int k = 0; i + k < count; ++k) {
+      rest.at[k] = static_cast<float>(from[i + k]) * factor;
+      to[i + k] = convert<Out>(rest.at[k]);
+    }
+    check_block(largest, sums, rest);
+  }
+  return combine_checks(largest, sums);
+}
+
+}  // namespace mezzo::detail::MEZZO_ISA

@@ -1,0 +1,113 @@
+// How views become runs of elements without gaps, and runs become tasks. Tasks are cut by size alone, never by the number of
+// threads, so that results do not depend on it.
+#pragma once
+
+#include <type_traits>
+
+#include <mezzo/context/cpu_context.hpp>
+#include <mezzo/kernels/access.hpp>
+#include <mezzo/tensor/viewable.hpp>
+
+namespace mezzo::detail {
+
+/// Elements of one task: its data fits a core's second-level cache, and starting it costs little beside it.
+inline constexpr index_t chunk_size = 16384;
+
+constexpr index_t ceil_divide(index_t a, index_t b) { return (a + b - 1) / b; }
+constexpr index_t smaller(index_t a, index_t b) { return a < b ? a : b; }
+
+/// Offset of the row with number `row`, counting all dimensions but the last.
+template <class View>
+constexpr index_t row_offset(const View& view, index_t row) {
+  index_t offset = 0;
+  for (int i = View::rank - 2; i >= 0; --i) {
+    offset += row % view.extent(i) * view.stride(i);
+    row /= view.extent(i);
+  }
+  return offset;
+}
+
+/// A piece of a row whose elements do not lie side by side, gathered before and scattered after the loop.
+template <class A>
+class StagedRun {
+ public:
+  static constexpr index_t capacity = 256;
+  using range_type = typename A::range_type;
+
+  StagedRun(const A& access, index_t row, index_t begin, index_t count)
+      : m_stride(access.view.stride(A::view_type::rank - 1)), m_count(count) {
+    m_data = access.view.data() + row_offset(access.view, row) + begin * m_stride;
+    if (m_stride == 1) return;
+    if constexpr (range_type::is_read) {
+      for (index_t i = 0; i < count; ++i) m_buffer[i] = m_data[i * m_stride];
+    }
+  }
+
+  range_type range() { return {m_stride == 1 ? m_data : m_buffer}; }
+
+  void finish() {
+    if constexpr (range_type::is_written) {
+      if (m_stride == 1) return;
+      for (index_t i = 0; i < m_count; ++i) m_data[i * m_stride] = m_buffer[i];
+    }
+  }
+
+ private:
+  typename A::element_type* m_data;
+  index_t m_stride, m_count;
+  std::remove_const_t<typename A::element_type> m_buffer[capacity];
+};
+
+template <class Function, class... Runs>
+void run_staged(const Function& function, index_t task, index_t count, Runs... runs) {
+  function(task, count, runs.range()...);
+  (runs.finish(), ...);
+}
+
+template <class View>
+constexpr index_t rows_per_task(const View& view) {
+  return ceil_divide(chunk_size, view.extent(View::rank - 1));
+}
+
+/// How many tasks for_each_run makes of these views.
+template <class First, class... Rest>
+constexpr index_t task_count(const First& first, const Rest&... rest) {
+  if (first.is_contiguous() && (rest.is_contiguous() && ...)) return ceil_divide(first.size(), chunk_size);
+  return ceil_divide(first.size() / first.extent(First::rank - 1), rows_per_task(first));
+}
+
+/// function(task, count, ranges...) over all elements of views of one shape, tasks in parallel; a task may be called several times,
+/// in order.
+template <class Function, class First, class... Rest>
+void for_each_run(CpuContext& context, const Function& function, const First& first, const Rest&... rest) {
+  using View = typename First::view_type;
+  const index_t tasks = task_count(first.view, rest.view...);
+  if (first.view.is_contiguous() && (rest.view.is_contiguous() && ...)) {
+    context.parallel_for(tasks, [&](index_t task) {
+      const index_t begin = task * chunk_size, count = smaller(chunk_size, first.view.size() - begin);
+      function(task, count, typename First::range_type{first.view.data() + begin}, typename Rest::range_type{rest.view.data() + begin}...);
+    });
+    return;
+  }
+  if constexpr (View::rank > 0) {  // a scalar is contiguous
+    constexpr int last = View::rank - 1;
+    const index_t width = first.view.extent(last), rows = first.view.size() / width, rows_each = rows_per_task(first.view);
+    const bool has_unit_strides = first.view.stride(last) == 1 && (... && (rest.view.stride(last) == 1));
+    context.parallel_for(tasks, [&](index_t task) {
+      const index_t end = smaller(rows, (task + 1) * rows_each);
+      for (index_t row = task * rows_each; row < end; ++row) {
+        if (has_unit_strides) {
+          function(task, width, typename First::range_type{first.view.data() + row_offset(first.view, row)},
+                   typename Rest::range_type{rest.view.data() + row_offset(rest.view, row)}...);
+          continue;
+        }
+        for (index_t begin = 0; begin < width; begin += StagedRun<First>::capacity) {
+          const index_t count = smaller(StagedRun<First>::capacity, width - begin);
+          run_staged(function, task, count, StagedRun<First>(first, row, begin, count), StagedRun<Rest>(rest, row, begin, count)...);
+        }
+      }
+    });
+  }
+}
+
+}  // namespace mezzo::detail

@@ -1,0 +1,21 @@
+// The element-wise loop: every element-wise operation, cast and optimizer is a functor that it runs.
+#pragma once
+
+#include <mezzo/context/cpu_context.hpp>
+#include <mezzo/kernels/detail/cpu/each_isa.hpp>
+#include <mezzo/kernels/detail/cpu/rows.hpp>
+
+namespace mezzo {
+
+/// Runs functor(a, b, ...) over corresponding elements. An access is read(view), write(view) or update(view); the functor gets its
+/// elements by reference, in the compute type (float for every type of at most 32 bits, double for double, integers as they are),
+/// and what was not read is undefined. Results are rounded once, to nearest even, when stored. Views of one shape, with any strides;
+/// two of them may be the same memory element for element. Throws shape_error.
+template <class Functor, class First, class... Rest>
+void transform(CpuContext& context, const Functor& functor, const First& first, const Rest&... rest) {
+  (detail::expects_same_shape(first.view, rest.view, "transform: shapes {} and {} differ"), ...);
+  const Isa isa = context.isa();
+  detail::for_each_run(context, [&](index_t, index_t count, auto... ranges) { detail::transform_range(isa, functor, count, ranges...); }, first, rest...);
+}
+
+}  // namespace mezzo

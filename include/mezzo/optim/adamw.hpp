@@ -1,0 +1,117 @@
+// Adam, and AdamW with its weight decay apart from the gradient.
+#pragma once
+
+#include <mezzo/core/config.hpp>
+#include <mezzo/numeric/math.hpp>
+#include <mezzo/optim/optimizer.hpp>
+
+namespace mezzo {
+
+struct AdamOptions {
+  float learning_rate = 1e-3f;
+  float beta1 = 0.9f;   ///< decay of the first moment, per step
+  float beta2 = 0.999f; ///< decay of the second moment, per step
+  float epsilon = 1e-8f;
+  float weight_decay = 0.0f;  ///< Adam: added to the gradient; AdamW: times the learning rate, off the weight
+  std::vector<GroupOptions> groups = {};
+};
+
+struct AdamWOptions {
+  float learning_rate = 1e-3f;
+  float beta1 = 0.9f;
+  float beta2 = 0.999f;
+  float epsilon = 1e-8f;
+  float weight_decay = 0.01f;
+  std::vector<GroupOptions> groups = {};
+};
+
+/// m += (1 - beta1)(g - m); v += (1 - beta2)(g^2 - v); p -= learning_rate * (m / c1) / (sqrt(v / c2) + epsilon), where c1 and c2
+/// correct the bias of the first steps.
+struct AdamRule {
+  AdamOptions options;
+  bool is_decoupled;
+
+  /// The update of one element. Functors write the 16-bit weight where there is one.
+  template <bool has_copies>
+  struct functor_type {
+    float factor, rest1, rest2;    // 1 - beta1, 1 - beta2
+    float rate, inverse_root_c2;   // learning_rate / c1, 1 / sqrt(c2)
+    float epsilon, decay, coupled_decay;
+
+    MEZZO_HOST_DEVICE float step(float p, float& m, float& v, float g) const {
+      g = g * factor + coupled_decay * p;
+      m = m + rest1 * (g - m);
+      v = v + rest2 * (g * g - v);
+      p = p - decay * p;
+      return p - rate * m / (math::sqrt(v) * inverse_root_c2 + epsilon);
+    }
+    MEZZO_HOST_DEVICE void operator()(float g, float& p, float& w, float& m, float& v) const { w = p = step(p, m, v, g); }
+    MEZZO_HOST_DEVICE void operator()(float g, float& p, float& m, float& v) const { p = step(p, m, v, g); }
+
+    template <class... Ranges>
+    void run(Isa isa, index_t count, float* const* moments, Ranges... ranges) const {
+      detail::transform_range(isa, *this, count, ranges..., update(moments[0]), update(moments[1]));
+    }
+  };
+
+  template <bool has_copies>
+  functor_type<has_copies> functor(std::int64_t step, float learning_rate, const std::optional<float>& group_decay, float factor) const {
+    const double c1 = 1 - __builtin_pow(static_cast<double>(options.beta1), static_cast<double>(step));
+    const double c2 = 1 - __builtin_pow(static_cast<double>(options.beta2), static_cast<double>(step));
+    const float weight_decay = group_decay.value_or(options.weight_decay);
+    return {factor,
+            1 - options.beta1,
+            1 - options.beta2,
+            static_cast<float>(static_cast<double>(learning_rate) / c1),
+            static_cast<float>(1 / __builtin_sqrt(c2)),
+            options.epsilon,
+            is_decoupled ? learning_rate * weight_decay : 0.0f,
+            is_decoupled ? 0.0f : weight_decay};
+  }
+
+  int moment_count() const { return 2; }
+
+  static void validate_weight_decay(const float& weight_decay) {
+    expects<option_error>(is_finite(weight_decay) && weight_decay >= 0, "Adam: weight_decay must not be negative, is {}", weight_decay);
+  }
+  static AdamRule checked(const AdamOptions& o, bool is_decoupled) {
+    expects<option_error>(is_finite(o.learning_rate) && o.learning_rate >= 0, "Adam: learning_rate must not be negative, is {}", o.learning_rate);
+    expects<option_error>(is_finite(o.beta1) && o.beta1 >= 0 && o.beta1 < 1, "Adam: beta1 must lie in [0, 1), is {}", o.beta1);
+    expects<option_error>(is_finite(o.beta2) && o.beta2 >= 0 && o.beta2 < 1, "Adam: beta2 must lie in [0, 1), is {}", o.beta2);
+    // With flush-to-zero a subnormal epsilon would be 0, and a zero gradient would divide 0 by 0.
+    expects<option_error>(is_finite(o.epsilon) && o.epsilon >= 0x1p-126f, "Adam: epsilon must be at least 2^-126, is {}", o.epsilon);
+    validate_weight_decay(o.weight_decay);
+    return {o, is_decoupled};
+  }
+};
+
+/// Kingma and Ba, "Adam: A Method for Stochastic Optimization".
+template <class Source>
+class Adam : public Optimizer<Source, AdamRule> {
+ public:
+  /// Throws option_error, naming the option.
+  Adam(typename Source::context_type& context, Source& parameters, const AdamOptions& options = {})
+      : Optimizer<Source, AdamRule>(context, parameters, AdamRule::checked(options, false), options.learning_rate, options.groups) {}
+};
+
+/// Loshchilov and Hutter, "Decoupled Weight Decay Regularization".
+template <class Source>
+class AdamW : public Optimizer<Source, AdamRule> {
+ public:
+  /// Throws option_error, naming the option.
+  AdamW(typename Source::context_type& context, Source& parameters, const AdamWOptions& o = {})
+      : Optimizer<Source, AdamRule>(
+            context, parameters,
+            AdamRule::checked({o.learning_rate, o.beta1, o.beta2, o.epsilon, o.weight_decay, {}}, true), o.learning_rate, o.groups) {}
+};
+
+template <class C, class Source>
+Adam(C&, Source&) -> Adam<Source>;
+template <class C, class Source>
+Adam(C&, Source&, const AdamOptions&) -> Adam<Source>;
+template <class C, class Source>
+AdamW(C&, Source&) -> AdamW<Source>;
+template <class C, class Source>
+AdamW(C&, Source&, const AdamWOptions&) -> AdamW<Source>;
+
+}  // namespace mezzo
