@@ -1,4 +1,5 @@
-// What the compiler is. The only header with macros; none of them says what a program links, and none may change a body.
+// What the compiler is. The only header with macros; none may change a body, and the one that says what a program links is the
+// name of a namespace.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -18,4 +19,14 @@
 #else
 #define MEZZO_OPTIMIZED
 #define MEZZO_VECTORIZE
+#endif
+
+// What multiplies matrices on the CPU is part of the names of all functions that do: translation units that differ in it may be
+// linked into one program. The CMake component mezzo::cpu defines MEZZO_WITH_ONEDNN or MEZZO_WITH_CBLAS.
+#if defined(MEZZO_WITH_ONEDNN)
+#define MEZZO_GEMM_NAMESPACE gemm_onednn
+#elif defined(MEZZO_WITH_CBLAS)
+#define MEZZO_GEMM_NAMESPACE gemm_cblas
+#else
+#define MEZZO_GEMM_NAMESPACE gemm_own
 #endif

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <mezzo/context/cpu_context.hpp>
-#include <mezzo/kernels/detail/cpu/each_isa.hpp>
+#include <mezzo/kernels/detail/cpu/ranges.hpp>
 #include <mezzo/kernels/detail/cpu/rows.hpp>
 #include <mezzo/kernels/functors.hpp>
 #include <mezzo/tensor/tensor_list.hpp>

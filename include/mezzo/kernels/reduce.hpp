@@ -2,7 +2,7 @@
 #pragma once
 
 #include <mezzo/context/cpu_context.hpp>
-#include <mezzo/kernels/detail/cpu/each_isa.hpp>
+#include <mezzo/kernels/detail/cpu/ranges.hpp>
 #include <mezzo/kernels/detail/cpu/rows.hpp>
 
 namespace mezzo {

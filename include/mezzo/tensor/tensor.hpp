@@ -72,4 +72,16 @@ Tensor<T, Rank, C::memory_space> make_tensor(C& context, const index_t (&extents
   return {context, Extents<Rank>(extents)};
 }
 
+/// A tensor of zeros where `context` computes.
+template <class T, Context C, int Rank>
+Tensor<T, Rank, C::memory_space> make_zeros(C& context, const Extents<Rank>& extents) {
+  Tensor<T, Rank, C::memory_space> result(context, extents);
+  context.fill_zero(result.data(), static_cast<std::size_t>(result.size()) * sizeof(T));
+  return result;
+}
+template <class T, Context C, int Rank>
+Tensor<T, Rank, C::memory_space> make_zeros(C& context, const index_t (&extents)[Rank]) {
+  return make_zeros<T>(context, Extents<Rank>(extents));
+}
+
 }  // namespace mezzo

@@ -14,10 +14,14 @@
 
 namespace mezzo::detail {
 
-/// What one pass over gradients finds out.
-struct FiniteCheck {
-  std::uint32_t largest;  ///< the bits of the largest magnitude; at least 0x7F800000 where an infinity or a NaN is among them
-  float sum_of_squares;   ///< in fp32: worthless if `largest` squared overflows or underflows
+/// Elements that a loop has in registers at a time, for every instruction set.
+inline constexpr int block_size = 16;
+
+/// 16 partial results of a pass over gradients: the bits of the largest magnitude, at least 0x7F800000 where an infinity or a NaN is
+/// among them, and the sum of squares in fp32, worthless if that magnitude squared overflows or underflows.
+struct alignas(64) FiniteChecks {
+  std::uint32_t largest[block_size] = {};
+  float sums_of_squares[block_size] = {};
 };
 
 }  // namespace mezzo::detail
@@ -53,41 +57,3 @@ struct FiniteCheck {
 #undef MEZZO_HAS_F16C
 #undef MEZZO_TARGET
 #endif
-
-namespace mezzo::detail {
-
-// The one place where the instruction set is chosen.
-#if defined(__x86_64__)
-#define MEZZO_DISPATCH(isa, call) \
-  switch (isa) { \
-    case Isa::avx512: return avx512::call; \
-    case Isa::avx2: return avx2::call; \
-    default: return baseline::call; \
-  }
-#else
-#define MEZZO_DISPATCH(isa, call) return baseline::call;
-#endif
-
-template <class Functor, class... Ranges>
-void transform_range(Isa isa, const Functor& functor, index_t count, Ranges... ranges) {
-  MEZZO_DISPATCH(isa, transform_range(functor, count, ranges...))
-}
-
-template <class Functor, class... Ranges>
-typename Functor::value_type reduce_range(Isa isa, const Functor& functor, index_t count, Ranges... ranges) {
-  MEZZO_DISPATCH(isa, reduce_range(functor, count, ranges...))
-}
-
-template <class T>
-FiniteCheck check_range(Isa isa, index_t count, const T* from) {
-  MEZZO_DISPATCH(isa, check_range(count, from))
-}
-
-template <class Out, class In>
-FiniteCheck scale_check_range(Isa isa, float factor, index_t count, Out* to, const In* from) {
-  MEZZO_DISPATCH(isa, scale_check_range(factor, count, to, from))
-}
-
-#undef MEZZO_DISPATCH
-
-}  // namespace mezzo::detail

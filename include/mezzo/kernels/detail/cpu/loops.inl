@@ -3,8 +3,6 @@
 
 namespace mezzo::detail::MEZZO_ISA {
 
-inline constexpr int block_size = 16;
-
 template <class T>
 struct VectorOf {
   static constexpr int bytes = block_size * sizeof(T) < MEZZO_VECTOR_BYTES ? block_size * sizeof(T) : MEZZO_VECTOR_BYTES;
@@ -44,8 +42,8 @@ typedef float f32x16 __attribute__((vector_size(64), aligned(1), may_alias));
 
 #if MEZZO_VECTOR_BYTES == 64
 MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, const half* from) {
-  *reinterpret_cast<f32x16*>(block.at) =
-      __builtin_ia32_vcvtph2ps512_mask(*reinterpret_cast<const i16x16*>(from), f32x16{}, static_cast<unsigned short>(-1), 4);
+  unsigned short all = 0xFFFF;  // not const: g++ and clang++ disagree on the mask's sign, and nvcc warns of a constant that changes it
+  *reinterpret_cast<f32x16*>(block.at) = __builtin_ia32_vcvtph2ps512_mask(*reinterpret_cast<const i16x16*>(from), f32x16{}, all, 4);
 }
 MEZZO_TARGET [[gnu::always_inline]] inline void store_block(half* to, const Block<float>& block) {
   *reinterpret_cast<i16x16*>(to) =
@@ -117,7 +115,8 @@ MEZZO_TARGET [[gnu::always_inline]] inline void store_block(T* to, const Block<f
 /// One argument of a loop with the block of it that is at work.
 template <class R>
 struct Lane : R {
-  using value_type = compute_type_t<std::remove_const_t<typename R::element_type>>;
+  using value_type = compute_type_t<typename R::element_type>;
+  using element = std::remove_const_t<typename R::element_type>;
   Block<value_type> block;
 
   MEZZO_TARGET [[gnu::always_inline]] explicit Lane(const R& range) : R(range) {}
@@ -128,64 +127,36 @@ struct Lane : R {
   MEZZO_TARGET [[gnu::always_inline]] void store(index_t i) {
     if constexpr (R::is_written) store_block(this->data + i, block);
   }
-  MEZZO_TARGET [[gnu::always_inline]] void load_one(index_t i) {
-    if constexpr (R::is_read) block.at[0] = static_cast<value_type>(this->data[i]);
-  }
-  MEZZO_TARGET [[gnu::always_inline]] void store_one(index_t i) {
-    if constexpr (R::is_written) this->data[i] = convert<std::remove_const_t<typename R::element_type>>(block.at[0]);
-  }
 };
 
 template <class Functor, class... Ranges>
-MEZZO_TARGET [[gnu::always_inline]] inline void transform_block(const Functor& functor, index_t i, Lane<Ranges>... lanes) {
+MEZZO_TARGET [[gnu::always_inline]] inline void transform_block(const Functor& functor, index_t i, Lane<Ranges>&&... lanes) {
   (lanes.load(i), ...);
   MEZZO_VECTORIZE
   for (int k = 0; k < block_size; ++k) functor(lanes.block.at[k]...);
   (lanes.store(i), ...);
 }
 
+/// functor(a[i], b[i], ...) for i in [0, count), a multiple of 16.
 template <class Functor, class... Ranges>
-MEZZO_TARGET [[gnu::always_inline]] inline void transform_one(const Functor& functor, index_t i, Lane<Ranges>... lanes) {
-  (lanes.load_one(i), ...);
-  functor(lanes.block.at[0]...);
-  (lanes.store_one(i), ...);
-}
-
-/// functor(a[i], b[i], ...) for i in [0, count).
-template <class Functor, class... Ranges>
-MEZZO_TARGET MEZZO_OPTIMIZED void transform_range(const Functor functor, index_t count, Ranges... ranges) {
-  index_t i = 0;
-  for (; i + block_size <= count; i += block_size) transform_block(functor, i, Lane<Ranges>(ranges)...);
-  for (; i < count; ++i) transform_one(functor, i, Lane<Ranges>(ranges)...);
+MEZZO_TARGET MEZZO_OPTIMIZED void transform_blocks(const Functor functor, index_t count, Ranges... ranges) {
+  for (index_t i = 0; i < count; i += block_size) transform_block(functor, i, Lane<Ranges>(ranges)...);
 }
 
 template <class Functor, class V, class... Ranges>
-MEZZO_TARGET [[gnu::always_inline]] inline void reduce_block(const Functor& functor, V* sums, index_t i, Lane<Ranges>... lanes) {
+MEZZO_TARGET [[gnu::always_inline]] inline void reduce_block(const Functor& functor, V* sums, index_t i, Lane<Ranges>&&... lanes) {
   (lanes.load(i), ...);
   MEZZO_VECTORIZE
   for (int k = 0; k < block_size; ++k) sums[k] = functor.combine(sums[k], functor.map(lanes.block.at[k]...));
 }
 
+/// Combines map(a[i], b[i], ...) into results[i mod 16] for i in [0, count), a multiple of 16.
 template <class Functor, class V, class... Ranges>
-MEZZO_TARGET [[gnu::always_inline]] inline void reduce_one(const Functor& functor, V& sum, index_t i, Lane<Ranges>... lanes) {
-  (lanes.load_one(i), ...);
-  sum = functor.combine(sum, functor.map(lanes.block.at[0]...));
-}
-
-/// combine over map(a[i], b[i], ...) for i in [0, count): element i goes to partial result i mod 16, in order; the 16 are then
-/// combined pairwise. The same order for every instruction set.
-template <class Functor, class... Ranges>
-MEZZO_TARGET MEZZO_OPTIMIZED auto reduce_range(const Functor functor, index_t count, Ranges... ranges) {
-  using V = typename Functor::value_type;
+MEZZO_TARGET MEZZO_OPTIMIZED void reduce_blocks(const Functor functor, V* results, index_t count, Ranges... ranges) {
   V sums[block_size];
-  for (int k = 0; k < block_size; ++k) sums[k] = functor.identity();
-  index_t i = 0;
-  for (; i + block_size <= count; i += block_size) reduce_block(functor, sums, i, Lane<Ranges>(ranges)...);
-  for (int k = 0; i < count; ++i, ++k) reduce_one(functor, sums[k], i, Lane<Ranges>(ranges)...);
-  for (int width = block_size / 2; width > 0; width /= 2) {
-    for (int k = 0; k < width; ++k) sums[k] = functor.combine(sums[k], sums[k + width]);
-  }
-  return sums[0];
+  for (int k = 0; k < block_size; ++k) sums[k] = results[k];
+  for (index_t i = 0; i < count; i += block_size) reduce_block(functor, sums, i, Lane<Ranges>(ranges)...);
+  for (int k = 0; k < block_size; ++k) results[k] = sums[k];
 }
 
 /// Notes the bits of the largest magnitude, as integers in memory where fast-math cannot assume them finite, and adds the squares.
@@ -200,63 +171,32 @@ MEZZO_TARGET [[gnu::always_inline]] inline void check_block(std::uint32_t* large
   }
 }
 
-MEZZO_TARGET [[gnu::always_inline]] inline FiniteCheck combine_checks(std::uint32_t* largest, float* sums) {
-  for (int width = block_size / 2; width > 0; width /= 2) {
-    for (int k = 0; k < width; ++k) {
-      largest[k] = largest[k] < largest[k + width] ? largest[k + width] : largest[k];
-      sums[k] += sums[k + width];
-    }
-  }
-  return {largest[0], sums[0]};
-}
-
-/// The largest magnitude and the sum of squares of `count` elements, in the order of reduce_range.
+/// Checks `count` elements, a multiple of 16, into 16 partial results as reduce_blocks does.
 template <class T>
-MEZZO_TARGET MEZZO_OPTIMIZED FiniteCheck check_range(index_t count, const T* from) {
-  std::uint32_t largest[block_size] = {};
-  float sums[block_size] = {};
-  index_t i = 0;
-  for (; i + block_size <= count; i += block_size) {
-    Block<float> block;
-    load_block(block, from + i);
-    check_block(largest, sums, block);
+MEZZO_TARGET MEZZO_OPTIMIZED void check_blocks(FiniteChecks& results, index_t count, const T* from) {
+  FiniteChecks checks = results;
+  Lane<Range<const T, AccessMode::read>> lane({from});
+  for (index_t i = 0; i < count; i += block_size) {
+    lane.load(i);
+    check_block(checks.largest, checks.sums_of_squares, lane.block);
   }
-  if (i < count) {
-    Block<float> rest{};
-    for (int k = 0; i + k < count; ++k) rest.at[k] = static_cast<float>(from[i + k]);
-    check_block(largest, sums, rest);
-  }
-  return combine_checks(largest, sums);
+  results = checks;
 }
 
-/// As check_range, after multiplying by `factor`, rounding to Out and storing. What is checked is the product.
+/// As check_blocks, after multiplying by `factor`, rounding to Out and storing. What is checked is the product.
 template <class Out, class In>
-MEZZO_TARGET [[gnu::always_inline]] inline void scale_block(float factor, std::uint32_t* largest, float* sums, Lane<Range<const In, AccessMode::read>> in,
-                                                            Lane<Range<Out, AccessMode::write>> out, index_t i) {
-  in.load(i);
-  MEZZO_VECTORIZE
-  for (int k = 0; k < block_size; ++k) out.block.at[k] = in.block.at[k] * factor;
-  check_block(largest, sums, out.block);
-  out.store(i);
-}
-
-template <class Out, class In>
-MEZZO_TARGET MEZZO_OPTIMIZED FiniteCheck scale_check_range(float factor, index_t count, Out* to, const In* from) {
-  std::uint32_t largest[block_size] = {};
-  float sums[block_size] = {};
-  index_t i = 0;
-  for (; i + block_size <= count; i += block_size) {
-    scale_block(factor, largest, sums, Lane<Range<const In, AccessMode::read>>({from}), Lane<Range<Out, AccessMode::write>>({to}), i);
+MEZZO_TARGET MEZZO_OPTIMIZED void scale_check_blocks(FiniteChecks& results, float factor, index_t count, Out* to, const In* from) {
+  FiniteChecks checks = results;
+  Lane<Range<const In, AccessMode::read>> in({from});
+  Lane<Range<Out, AccessMode::write>> out({to});
+  for (index_t i = 0; i < count; i += block_size) {
+    in.load(i);
+    MEZZO_VECTORIZE
+    for (int k = 0; k < block_size; ++k) out.block.at[k] = in.block.at[k] * factor;
+    check_block(checks.largest, checks.sums_of_squares, out.block);
+    out.store(i);
   }
-  if (i < count) {
-    Block<float> rest{};
-    for (int k = 0; i + k < count; ++k) {
-      rest.at[k] = static_cast<float>(from[i + k]) * factor;
-      to[i + k] = convert<Out>(rest.at[k]);
-    }
-    check_block(largest, sums, rest);
-  }
-  return combine_checks(largest, sums);
+  results = checks;
 }
 
 }  // namespace mezzo::detail::MEZZO_ISA

@@ -72,8 +72,12 @@ constexpr index_t rows_per_task(const View& view) {
 /// How many tasks for_each_run makes of these views.
 template <class First, class... Rest>
 constexpr index_t task_count(const First& first, const Rest&... rest) {
-  if (first.is_contiguous() && (rest.is_contiguous() && ...)) return ceil_divide(first.size(), chunk_size);
-  return ceil_divide(first.size() / first.extent(First::rank - 1), rows_per_task(first));
+  if constexpr (First::rank > 0) {  // a scalar is contiguous
+    if (!first.is_contiguous() || (... || !rest.is_contiguous())) {
+      return ceil_divide(first.size() / first.extent(First::rank - 1), rows_per_task(first));
+    }
+  }
+  return ceil_divide(first.size(), chunk_size);
 }
 
 /// function(task, count, ranges...) over all elements of views of one shape, tasks in parallel; a task may be called several times,
@@ -89,7 +93,7 @@ void for_each_run(CpuContext& context, const Function& function, const First& fi
     });
     return;
   }
-  if constexpr (View::rank > 0) {  // a scalar is contiguous
+  if constexpr (View::rank > 0) {
     constexpr int last = View::rank - 1;
     const index_t width = first.view.extent(last), rows = first.view.size() / width, rows_each = rows_per_task(first.view);
     const bool has_unit_strides = first.view.stride(last) == 1 && (... && (rest.view.stride(last) == 1));
@@ -108,6 +112,69 @@ void for_each_run(CpuContext& context, const Function& function, const First& fi
       }
     });
   }
+}
+
+/// The rows of a view along its last dimension, one after the other: a row whose elements do not lie side by side is gathered in
+/// scratch memory and scattered again.
+template <class A>
+class StagedRows {
+ public:
+  using range_type = typename A::range_type;
+
+  StagedRows(CpuContext& context, const A& access)
+      : m_access(access),
+        m_width(access.view.extent(A::view_type::rank - 1)),
+        m_stride(m_width == 1 ? 1 : access.view.stride(A::view_type::rank - 1)),
+        m_buffer(context.template scratch<value_type>(m_stride == 1 ? 0 : m_width)) {}
+
+  range_type begin(index_t row) {
+    m_data = m_access.view.data() + row_offset(m_access.view, row);
+    if (m_stride == 1) return {m_data};
+    if constexpr (range_type::is_read) {
+      for (index_t i = 0; i < m_width; ++i) m_buffer[i] = m_data[i * m_stride];
+    }
+    return {m_buffer.data()};
+  }
+
+  void end() {
+    if constexpr (range_type::is_written) {
+      if (m_stride == 1) return;
+      for (index_t i = 0; i < m_width; ++i) m_data[i * m_stride] = m_buffer[i];
+    }
+  }
+
+ private:
+  using value_type = std::remove_const_t<typename A::element_type>;
+
+  const A& m_access;
+  index_t m_width, m_stride;
+  Scratch<value_type> m_buffer;
+  typename A::element_type* m_data = nullptr;
+};
+
+/// Number of rows along the last dimension; 0 for an empty view.
+template <class View>
+constexpr index_t row_count(const View& view) {
+  static_assert(View::rank > 0, "mezzo: a scalar has no rows");
+  return view.is_empty() ? 0 : view.size() / view.extent(View::rank - 1);
+}
+
+template <class Function, class... Rows>
+void run_rows(const Function& function, index_t task, index_t begin, index_t end, Rows... rows) {
+  for (index_t row = begin; row < end; ++row) {
+    function(task, row, rows.begin(row)...);
+    (rows.end(), ...);
+  }
+}
+
+/// function(task, row, ranges...) for each row of views of one shape, `rows_each` rows a task, tasks in parallel.
+template <class Function, class First, class... Rest>
+void for_each_row(CpuContext& context, index_t rows_each, const Function& function, const First& first, const Rest&... rest) {
+  const index_t rows = row_count(first.view);
+  context.parallel_for(ceil_divide(rows, rows_each), [&](index_t task) {
+    run_rows(function, task, task * rows_each, smaller(rows, (task + 1) * rows_each), StagedRows<First>(context, first),
+             StagedRows<Rest>(context, rest)...);
+  });
 }
 
 }  // namespace mezzo::detail

@@ -1,0 +1,149 @@
+// The loops over runs of any length, for the instruction set of a context. What does not fill a block goes through a block of its own,
+// so that functors are compiled once for each instruction set.
+#pragma once
+
+#include <type_traits>
+
+#include <mezzo/kernels/detail/cpu/each_isa.hpp>
+
+namespace mezzo::detail {
+
+// The one place where the instruction set is chosen.
+#if defined(__x86_64__)
+#define MEZZO_DISPATCH(isa, call) \
+  switch (isa) { \
+    case Isa::avx512: return avx512::call; \
+    case Isa::avx2: return avx2::call; \
+    default: return baseline::call; \
+  }
+#else
+#define MEZZO_DISPATCH(isa, call) return static_cast<void>(isa), baseline::call;
+#endif
+
+template <class Functor, class... Ranges>
+void transform_blocks(Isa isa, const Functor& functor, index_t count, Ranges... ranges) {
+  MEZZO_DISPATCH(isa, transform_blocks(functor, count, ranges...))
+}
+template <class Functor, class V, class... Ranges>
+void reduce_blocks(Isa isa, const Functor& functor, V* results, index_t count, Ranges... ranges) {
+  MEZZO_DISPATCH(isa, reduce_blocks(functor, results, count, ranges...))
+}
+template <class T>
+void check_blocks(Isa isa, FiniteChecks& results, index_t count, const T* from) {
+  MEZZO_DISPATCH(isa, check_blocks(results, count, from))
+}
+template <class Out, class In>
+void scale_check_blocks(Isa isa, FiniteChecks& results, float factor, index_t count, Out* to, const In* from) {
+  MEZZO_DISPATCH(isa, scale_check_blocks(results, factor, count, to, from))
+}
+
+#undef MEZZO_DISPATCH
+
+/// The last elements of a run in a block of their own. The last one fills it up, so that functors meet no number that was not given.
+template <class R>
+struct RestBlock {
+  using element = std::remove_const_t<typename R::element_type>;
+
+  RestBlock(const R& range, index_t begin, int size) : to(range.data + begin), count(size) {
+    if constexpr (R::is_read) {
+      for (int k = 0; k < block_size; ++k) block[k] = to[k < count ? k : count - 1];
+    }
+  }
+  R range() { return {block}; }
+  void finish() {
+    if constexpr (R::is_written) {
+      for (int k = 0; k < count; ++k) to[k] = block[k];
+    }
+  }
+
+  typename R::element_type* to;
+  int count;
+  element block[block_size];
+};
+
+template <class Functor, class... Blocks>
+void transform_rest(Isa isa, const Functor& functor, Blocks... blocks) {
+  transform_blocks(isa, functor, block_size, blocks.range()...);
+  (blocks.finish(), ...);
+}
+
+/// functor(a[i], b[i], ...) for i in [0, count).
+template <class Functor, class... Ranges>
+void transform_range(Isa isa, const Functor& functor, index_t count, Ranges... ranges) {
+  const index_t whole = count - count % block_size;
+  if (whole > 0) transform_blocks(isa, functor, whole, ranges...);
+  if (whole < count) transform_rest(isa, functor, RestBlock<Ranges>(ranges, whole, static_cast<int>(count - whole))...);
+}
+
+template <class Functor, class V, class... Blocks>
+void reduce_rest(Isa isa, const Functor& functor, V* results, Blocks... blocks) {
+  reduce_blocks(isa, functor, results, block_size, blocks.range()...);
+}
+
+/// combine over map(a[i], b[i], ...) for i in [0, count): element i goes to partial result i mod 16, in order; the 16 are then
+/// combined pairwise. The same order for every instruction set.
+template <class Functor, class... Ranges>
+typename Functor::value_type reduce_range(Isa isa, const Functor& functor, index_t count, Ranges... ranges) {
+  using V = typename Functor::value_type;
+  V results[block_size], rest[block_size];
+  for (int k = 0; k < block_size; ++k) results[k] = rest[k] = functor.identity();
+  const index_t whole = count - count % block_size;
+  if (whole > 0) reduce_blocks(isa, functor, results, whole, ranges...);
+  if (whole < count) {
+    const int rest_count = static_cast<int>(count - whole);
+    reduce_rest(isa, functor, rest, RestBlock<Ranges>(ranges, whole, rest_count)...);
+    for (int k = 0; k < rest_count; ++k) results[k] = functor.combine(results[k], rest[k]);
+  }
+  for (int width = block_size / 2; width > 0; width /= 2) {
+    for (int k = 0; k < width; ++k) results[k] = functor.combine(results[k], results[k + width]);
+  }
+  return results[0];
+}
+
+/// What one pass over gradients finds out; see FiniteChecks.
+struct FiniteCheck {
+  std::uint32_t largest;
+  float sum_of_squares;
+};
+
+inline FiniteCheck combine_checks(FiniteChecks& checks) {
+  for (int width = block_size / 2; width > 0; width /= 2) {
+    for (int k = 0; k < width; ++k) {
+      if (checks.largest[k] < checks.largest[k + width]) checks.largest[k] = checks.largest[k + width];
+      checks.sums_of_squares[k] += checks.sums_of_squares[k + width];
+    }
+  }
+  return {checks.largest[0], checks.sums_of_squares[0]};
+}
+
+/// The largest magnitude and the sum of squares of `count` elements.
+template <class T>
+FiniteCheck check_range(Isa isa, index_t count, const T* from) {
+  FiniteChecks checks;
+  const index_t whole = count - count % block_size;
+  if (whole > 0) check_blocks(isa, checks, whole, from);
+  if (whole < count) {
+    T rest[block_size] = {};  // zeros change neither a largest magnitude nor a sum
+    for (index_t i = whole; i < count; ++i) rest[i - whole] = from[i];
+    check_blocks(isa, checks, block_size, static_cast<const T*>(rest));
+  }
+  return combine_checks(checks);
+}
+
+/// to[i] = from[i] * factor for i in [0, count), rounded to Out; checks the products.
+template <class Out, class In>
+FiniteCheck scale_check_range(Isa isa, float factor, index_t count, Out* to, const In* from) {
+  FiniteChecks checks;
+  const index_t whole = count - count % block_size;
+  if (whole > 0) scale_check_blocks(isa, checks, factor, whole, to, from);
+  if (whole < count) {
+    In rest[block_size] = {};
+    Out scaled[block_size];
+    for (index_t i = whole; i < count; ++i) rest[i - whole] = from[i];
+    scale_check_blocks(isa, checks, factor, block_size, scaled, static_cast<const In*>(rest));
+    for (index_t i = whole; i < count; ++i) to[i] = scaled[i - whole];
+  }
+  return combine_checks(checks);
+}
+
+}  // namespace mezzo::detail
