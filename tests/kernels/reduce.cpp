@@ -30,5 +30,7 @@ TEST_CASE("every instruction set gives the same sum") {
 TEST_CASE("shapes must agree") {
   CpuContext context;
   auto a = mezzo::make_zeros<float>(context, {2}), b = mezzo::make_zeros<float>(context, {3});
-  CHECK_THROWS_AS(mezzo::reduce(context, mezzo::Sum<>{}, read(a.view()), read(b.view())), mezzo::shape_error);
+  CHECK_THROWS_AS(mezzo::reduce(context, test::ProductSum{}, read(a.view()), read(b.view())), mezzo::shape_error);
+  mezzo::transform(context, test::Shift{}, write(b.view()), read(b.view()));
+  CHECK(mezzo::reduce(context, test::ProductSum{}, read(b.view()), read(b.view())) == doctest::Approx(3 * 1.7 * 1.7));
 }

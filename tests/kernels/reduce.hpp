@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include <mezzo/kernels/functors.hpp>
@@ -11,6 +12,10 @@
 #include "transform.hpp"
 
 namespace test {
+
+struct ProductSum : mezzo::Sum<> {
+  MEZZO_HOST_DEVICE static constexpr float map(float a, float b) { return a * b; }
+};
 
 /// Whole numbers whose sums are exact, at sizes around blocks and tasks.
 template <class T, class Context>
@@ -27,7 +32,7 @@ void sums_of_whole_numbers(Context& context) {
     }
     CHECK(mezzo::reduce(context, mezzo::Sum<>{}, read(x.view())) == expected);
     CHECK(mezzo::reduce(context, mezzo::Sum<double>{}, read(x.view())) == expected);
-    CHECK(static_cast<double>(mezzo::reduce(context, mezzo::Maximum<float>{}, read(x.view()))) == largest);
+    CHECK(static_cast<double>(mezzo::reduce(context, mezzo::Maximum<mezzo::compute_type_t<T>>{}, read(x.view()))) == largest);
   }
 }
 

@@ -14,6 +14,13 @@ namespace mezzo {
 /// Every allocation of mezzo's on the host begins on this boundary: a cache line, and the widest vector register.
 inline constexpr std::size_t host_alignment = 64;
 
+/// Bytes of `count` elements of T; throws std::bad_alloc where no memory could hold them.
+template <class T>
+std::size_t byte_count(index_t count) {
+  if (count > static_cast<index_t>(~std::size_t{0} / 2 / sizeof(T))) throw std::bad_alloc();
+  return static_cast<std::size_t>(count) * sizeof(T);
+}
+
 /// Keeps returned blocks for the next caller. Safe to use from several threads.
 class ScratchPool {
  public:
@@ -62,7 +69,7 @@ class ScratchPool {
 template <class T>
 class Scratch {
  public:
-  Scratch(ScratchPool& pool, index_t count) : m_pool(pool), m_block(pool.take(static_cast<std::size_t>(count) * sizeof(T))) {}
+  Scratch(ScratchPool& pool, index_t count) : m_pool(pool), m_block(pool.take(byte_count<T>(count))) {}
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch() { m_pool.give_back(m_block); }

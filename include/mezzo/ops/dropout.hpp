@@ -18,12 +18,12 @@ namespace detail {
 
 struct Dropout {
   std::uint32_t threshold;  ///< smaller random bits drop an element
-  float factor;
+  double factor;
 
   template <class V>
   MEZZO_HOST_DEVICE constexpr void operator()(V& y, V x, std::uint32_t bits) const {
-    const V scaled = x * static_cast<V>(factor);
-    y = bits >= threshold ? scaled : V{0};
+    const V kept = bits >= threshold ? x : V{0};
+    y = kept * static_cast<V>(factor);
   }
 };
 
@@ -55,7 +55,7 @@ void run_dropout(C& context, const RandomState& state, const Y& y, const X& x, c
     transform(context, DropoutAll{}, write(y));
   } else {
     const auto threshold = static_cast<std::uint32_t>(probability * 0x1p32 + 0.5);
-    random_transform<RandomBits>(context, state, Dropout{threshold, static_cast<float>(1.0 / (1.0 - probability))}, write(y), read(x));
+    random_transform<RandomBits>(context, state, Dropout{threshold, 1.0 / (1.0 - probability)}, write(y), read(x));
   }
 }
 

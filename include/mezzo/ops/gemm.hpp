@@ -28,7 +28,7 @@ struct OwnGemmEngine {
 
   /// Whether the product was computed; if not, mezzo's own kernel does it.
   template <class A, class B, class Out>
-  static bool multiply(CpuContext&, const GemmProblem<A, B, Out>&) {
+  static bool multiply(CpuContext&, const GemmProblem<gemm_sum_t<A, B>>&) {
     return false;
   }
 };
@@ -45,12 +45,18 @@ using GemmEngine = OwnGemmEngine;
 
 template <class Out, class A, class B, class Bias>
 void run_gemm(CpuContext& context, const Out& out, const A& a, const B& b, const Bias& bias, const GemmOptions& options) {
-  using Problem = GemmProblem<typename A::value_type, typename B::value_type, typename Out::value_type>;
-  using Sum = typename Problem::sum_type;
-  Problem problem{out.extent(0),  out.extent(1), a.extent(1),  a.data(), a.stride(0), a.stride(1), b.data(), b.stride(0), b.stride(1),
-                  {out.data(), out.stride(0), out.stride(1), static_cast<Sum>(options.alpha), static_cast<Sum>(options.beta), nullptr, nullptr}};
+  using AType = typename A::value_type;
+  using BType = typename B::value_type;
+  using OutType = typename Out::value_type;
+  using Sum = gemm_sum_t<AType, BType>;
+  GemmProblem<Sum> problem{
+      out.extent(0), out.extent(1), a.extent(1),
+      {a.data(), sizeof(AType), a.stride(0), a.stride(1), pack_panels<Sum, AType>},
+      {b.data(), sizeof(BType), b.stride(1), b.stride(0), pack_panels<Sum, BType>},
+      {out.data(), sizeof(OutType), out.stride(0), out.stride(1), static_cast<Sum>(options.alpha), static_cast<Sum>(options.beta), nullptr, nullptr,
+       store_tile<Sum, OutType>}};
   const auto run = [&] {
-    if (!GemmEngine::multiply(context, problem)) multiply_own(context, problem);
+    if (!GemmEngine::template multiply<AType, BType, OutType>(context, problem)) multiply_own(context, problem);
   };
   if constexpr (std::is_same_v<Bias, None>) {
     run();

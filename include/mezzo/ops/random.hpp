@@ -7,7 +7,6 @@
 
 #include <mezzo/numeric/convert.hpp>
 #include <mezzo/numeric/is_finite.hpp>
-#include <mezzo/numeric/math.hpp>
 #include <mezzo/ops/detail/checks.hpp>
 #include <mezzo/ops/detail/random_transform.hpp>
 
@@ -55,12 +54,12 @@ constexpr double gain_of(Nonlinearity nonlinearity, float negative_slope = 0.01f
 namespace detail {
 
 /// a * b + c, rounded once to double and once to float: the same bits with and without fused multiply-add, since the product is exact.
-MEZZO_HOST_DEVICE constexpr float multiply_add(float a, float b, float c) {
+[[gnu::always_inline]] MEZZO_HOST_DEVICE constexpr float multiply_add(float a, float b, float c) {
   return static_cast<float>(static_cast<double>(a) * static_cast<double>(b) + static_cast<double>(c));
 }
 
 /// -2 log(x) for x in [2^-31, 1]: math::log without its special cases, and without a sum that could be fused.
-MEZZO_HOST_DEVICE constexpr float minus_two_log(float x) {
+[[gnu::always_inline]] MEZZO_HOST_DEVICE constexpr float minus_two_log(float x) {
   const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, x);
   const auto exponent = static_cast<std::int32_t>(bits - 0x3F3504F3u) >> 23;
   const float f = __builtin_bit_cast(float, bits - (static_cast<std::uint32_t>(exponent) << 23)) - 1.0f;
@@ -79,7 +78,7 @@ MEZZO_HOST_DEVICE constexpr float minus_two_log(float x) {
 }
 
 /// Square root of 0 or of a number in [2^-24, 2^24]: math::sqrt without its special cases, and without a sum that could be fused.
-MEZZO_HOST_DEVICE constexpr float root(float x) {
+[[gnu::always_inline]] MEZZO_HOST_DEVICE constexpr float root(float x) {
   float r = __builtin_bit_cast(float, 0x5F375A86u - (__builtin_bit_cast(std::uint32_t, x) >> 1));
   r = r * multiply_add(-0.5f * (x * r), r, 1.5f);
   r = r * multiply_add(-0.5f * (x * r), r, 1.5f);
@@ -91,7 +90,7 @@ MEZZO_HOST_DEVICE constexpr float root(float x) {
 /// Two independent standard normal numbers from 64 random bits, at most 6.56 from 0. Box and Muller, "A Note on the Generation of
 /// Random Normal Deviates", 1958; polynomials for sin(pi t / 4) / t and cos(pi t / 4) are minimax fits on [-1, 1].
 struct BoxMuller {
-  MEZZO_HOST_DEVICE constexpr void operator()(float& first, float& second, std::uint32_t bits, std::uint32_t angle) const {
+  [[gnu::always_inline]] MEZZO_HOST_DEVICE constexpr void operator()(float& first, float& second, std::uint32_t bits, std::uint32_t angle) const {
     const float radius = root(minus_two_log(static_cast<float>(static_cast<std::int32_t>((bits >> 1) | 1u)) * 0x1p-31f));
     const std::uint32_t quarter = (angle + 0x20000000u) >> 30;  // the angle is that of quarter * pi / 2 + t * pi / 4
     const float t = static_cast<float>(static_cast<std::int32_t>(angle - (quarter << 30))) * 0x1p-29f;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <mezzo/context/context.hpp>
+#include <mezzo/context/scratch.hpp>
 #include <mezzo/core/tensor_view.hpp>
 
 namespace mezzo {
@@ -26,7 +27,7 @@ class Tensor {
   template <Context C>
   Tensor(C& context, const Extents<Rank>& extents) : m_deallocate(&C::deallocate) {
     static_assert(C::memory_space == Space, "mezzo: this tensor lies in another memory space than the context's");
-    m_view = {static_cast<T*>(context.allocate(static_cast<std::size_t>(extents.size()) * sizeof(T))), extents};
+    m_view = {static_cast<T*>(context.allocate(byte_count<T>(extents.size()))), extents};
   }
   Tensor(Tensor&& other) noexcept
       : m_view(std::exchange(other.m_view, {})), m_deallocate(std::exchange(other.m_deallocate, nullptr)) {}

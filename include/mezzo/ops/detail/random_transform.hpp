@@ -11,7 +11,8 @@ namespace mezzo::detail {
 
 struct PhiloxLanes {
   RandomState state;
-  MEZZO_HOST_DEVICE constexpr void operator()(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c, std::uint32_t& d, std::uint32_t lane) const {
+  [[gnu::always_inline]] MEZZO_HOST_DEVICE constexpr void operator()(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c, std::uint32_t& d,
+                                                                     std::uint32_t lane) const {
     const PhiloxBlock block = random_block(state, lane);
     a = block.word[0];
     b = block.word[1];

@@ -9,33 +9,37 @@
 
 namespace mezzo::detail {
 
-/// Where products go: out = alpha * product + beta * out + bias, rounded once. `row_bias` has one element per row, `column_bias` one
-/// per column; either may be null. out is read only where beta is not 0.
-template <class V, class Out>
-struct GemmOutput {
-  Out* data;
-  index_t row_stride, column_stride;
-  V alpha, beta;
-  const V* row_bias;
-  const V* column_bias;
-};
-
 /// A panel holds `rows` rows of a or `columns` columns of b, k by k.
 struct GemmTileShape {
   index_t rows, columns;
 };
 
-/// One task: panels of a times panels of b. `sums` keeps tiles between blocks of k, `sums_stride` to the row of panels; null where
-/// one block is all.
-template <class V, class Out>
-struct GemmBlock {
-  index_t row, column, rows, columns, k;  // row and column within `out`
-  const V* a;
-  const V* b;
-  V* sums;
-  index_t sums_stride;
-  bool is_first, is_last;
-  GemmOutput<V, Out> out;
+enum class GemmSide { rows, columns };
+
+// Operands and results without their dtypes: the driver is compiled once, and a dtype adds its packing and its stores alone.
+
+/// Rows of a or columns of b: vectors of k elements, `stride` from one to the next.
+template <class V>
+struct GemmOperand {
+  const void* data;
+  index_t element_size, stride, k_stride;
+  void (*pack)(Isa isa, GemmSide side, V* to, const void* from, index_t count, index_t stride, index_t k, index_t k_stride);
+
+  const void* at(index_t vector, index_t k) const { return static_cast<const char*>(data) + (vector * stride + k * k_stride) * element_size; }
+};
+
+/// Where products go: out = alpha * product + beta * out + bias, rounded once. `row_bias` has one element per row, `column_bias` one
+/// per column; either may be null. out is read only where beta is not 0.
+template <class V>
+struct GemmResult {
+  void* data;
+  index_t element_size, row_stride, column_stride;
+  V alpha, beta;
+  const V* row_bias;
+  const V* column_bias;
+  void (*store)(Isa isa, const GemmResult& out, index_t row, index_t column, index_t rows, index_t columns, const V* tile, index_t stride);
+
+  void* at(index_t row, index_t column) const { return static_cast<char*>(data) + (row * row_stride + column * column_stride) * element_size; }
 };
 
 }  // namespace mezzo::detail
@@ -84,24 +88,19 @@ GemmTileShape gemm_tile_shape(Isa isa) {
   MEZZO_DISPATCH(isa, gemm_tile_shape<V>())
 }
 
-template <class V, class T>
-void pack_rows(Isa isa, V* to, const T* from, index_t rows, index_t row_stride, index_t k, index_t k_stride) {
-  MEZZO_DISPATCH(isa, pack_rows(to, from, rows, row_stride, k, k_stride))
+template <class V>
+void multiply_tile(Isa isa, index_t k, const V* a, const V* b, V* tile, bool adds) {
+  MEZZO_DISPATCH(isa, multiply_tile(k, a, b, tile, adds))
 }
 
 template <class V, class T>
-void pack_columns(Isa isa, V* to, const T* from, index_t columns, index_t column_stride, index_t k, index_t k_stride) {
-  MEZZO_DISPATCH(isa, pack_columns(to, from, columns, column_stride, k, k_stride))
+void pack_panels(Isa isa, GemmSide side, V* to, const void* from, index_t count, index_t stride, index_t k, index_t k_stride) {
+  MEZZO_DISPATCH(isa, pack_panels(side, to, static_cast<const T*>(from), count, stride, k, k_stride))
 }
 
 template <class V, class Out>
-void multiply_block(Isa isa, const GemmBlock<V, Out>& block) {
-  MEZZO_DISPATCH(isa, multiply_block(block))
-}
-
-template <class V, class Out>
-void store_tile(Isa isa, const GemmOutput<V, Out>& out, index_t row, index_t column, index_t rows, index_t columns, const V* tile, index_t stride) {
-  MEZZO_DISPATCH(isa, store_tile(out, row, column, rows, columns, tile, stride))
+void store_tile(Isa isa, const GemmResult<V>& out, index_t row, index_t column, index_t rows, index_t columns, const V* tile, index_t stride) {
+  MEZZO_DISPATCH(isa, store_tile<Out>(out, row, column, rows, columns, tile, stride))
 }
 
 #undef MEZZO_DISPATCH

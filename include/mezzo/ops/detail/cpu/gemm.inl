@@ -86,10 +86,23 @@ MEZZO_TARGET [[gnu::always_inline]] inline void transpose_4x4(float* to, index_t
 /// Panels of `Width` vectors each, k by k; the last one is filled up with zeros. Element (i, j) lies at from[i * stride + j * k_stride]
 /// and goes to to[i / Width * Width * k + j * Width + i % Width].
 template <int Width, class V, class T>
-MEZZO_TARGET MEZZO_OPTIMIZED void pack_panels(V* to, const T* from, index_t count, index_t stride, index_t k, index_t k_stride) {
+MEZZO_TARGET MEZZO_OPTIMIZED void pack_width(V* to, const T* from, index_t count, index_t stride, index_t k, index_t k_stride) {
   index_t i = 0;  // vectors that are done
-  if (stride == 1) {
-    constexpr int piece = Width % 16 == 0 ? 16 : Width % 8 == 0 ? 8 : 4;
+  if (stride == 1 && Width % block_size == 0) {
+    i = count / Width * Width;
+    for (index_t j = 0; j < k; ++j) {
+      const T* source = from + j * k_stride;
+      V* target = to + j * Width;
+      for (index_t first = 0; first < i; first += Width, source += Width, target += Width * k) {
+        for (int l = 0; l < Width; l += block_size) {
+          Block<V> block;
+          load_block(block, source + l);
+          store_block(target + l, block);
+        }
+      }
+    }
+  } else if (stride == 1) {
+    constexpr int piece = Width % 8 == 0 ? 8 : 4;
     i = count / block_size * block_size;
     for (index_t j = 0; j < k; ++j) {
       for (index_t first = 0; first < i; first += block_size) {
@@ -131,20 +144,17 @@ MEZZO_TARGET MEZZO_OPTIMIZED void pack_panels(V* to, const T* from, index_t coun
 }
 
 template <class V, class T>
-void pack_rows(V* to, const T* from, index_t rows, index_t row_stride, index_t k, index_t k_stride) {
-  pack_panels<Tile<V>::rows>(to, from, rows, row_stride, k, k_stride);
-}
-template <class V, class T>
-void pack_columns(V* to, const T* from, index_t columns, index_t column_stride, index_t k, index_t k_stride) {
-  pack_panels<Tile<V>::columns>(to, from, columns, column_stride, k, k_stride);
+void pack_panels(GemmSide side, V* to, const T* from, index_t count, index_t stride, index_t k, index_t k_stride) {
+  if (side == GemmSide::rows) return pack_width<Tile<V>::rows>(to, from, count, stride, k, k_stride);
+  pack_width<Tile<V>::columns>(to, from, count, stride, k, k_stride);
 }
 
 /// Finishes the elements of `out` from (row, column) on, their products lying in `tile`, `stride` from row to row.
-template <class V, class Out>
-MEZZO_TARGET MEZZO_OPTIMIZED void store_tile(const GemmOutput<V, Out>& out, index_t row, index_t column, index_t rows, index_t columns, const V* tile,
+template <class Out, class V>
+MEZZO_TARGET MEZZO_OPTIMIZED void store_tile(const GemmResult<V>& out, index_t row, index_t column, index_t rows, index_t columns, const V* tile,
                                              index_t stride) {
   for (index_t i = 0; i < rows; ++i, tile += stride) {
-    Out* const target = out.data + (row + i) * out.row_stride + column * out.column_stride;
+    Out* const target = static_cast<Out*>(out.at(row + i, column));
     const V row_bias = out.row_bias != nullptr ? out.row_bias[row + i] : V(0);
     const V* const column_bias = out.column_bias != nullptr ? out.column_bias + column : nullptr;
     index_t j = 0;
@@ -178,22 +188,6 @@ MEZZO_TARGET MEZZO_OPTIMIZED void store_tile(const GemmOutput<V, Out>& out, inde
       if (column_bias != nullptr) value += column_bias[j];
       if (out.row_bias != nullptr) value += row_bias;
       target[j * out.column_stride] = convert<Out>(value);
-    }
-  }
-}
-
-template <class V, class Out>
-void multiply_block(const GemmBlock<V, Out>& block) {
-  constexpr index_t rows = Tile<V>::rows, columns = Tile<V>::columns, size = Tile<V>::size;
-  alignas(64) V local[size];
-  for (index_t j = 0; j < block.columns; j += columns) {
-    for (index_t i = 0; i < block.rows; i += rows) {
-      V* const tile = block.sums != nullptr ? block.sums + i / rows * block.sums_stride + j / columns * size : local;
-      multiply_tile(block.k, block.a + i * block.k, block.b + j * block.k, tile, !block.is_first);
-      if (block.is_last) {
-        store_tile(block.out, block.row + i, block.column + j, smaller(rows, block.rows - i), smaller(columns, block.columns - j),
-                   static_cast<const V*>(tile), columns);
-      }
     }
   }
 }

@@ -50,12 +50,12 @@ struct CblasGemmEngine {
   static constexpr const char* name = "cblas";
 
   template <class A, class B, class Out>
-  static bool multiply(CpuContext& context, const GemmProblem<A, B, Out>& p) {
+  static bool multiply(CpuContext& context, const GemmProblem<gemm_sum_t<A, B>>& p) {
     if constexpr (std::is_same_v<A, Out> && std::is_same_v<B, Out> && std::is_floating_point_v<Out>) {
       const BlasMatrix out = blas_matrix(p.m, p.n, p.out.row_stride, p.out.column_stride);
       if (!suits_library(p) || !out.is_suitable) return false;
       const SingleThreadedBlas guard;
-      for_each_library_block(context, out.is_transposed ? p.transposed() : p, [isa = context.isa()](const GemmProblem<A, B, Out>& block) {
+      for_each_library_block(context, out.is_transposed ? p.transposed() : p, [isa = context.isa()](const GemmProblem<Out>& block) {
         call(block);
         add_bias(isa, block);
       });
@@ -67,16 +67,16 @@ struct CblasGemmEngine {
 
  private:
   template <class T>
-  static void call(const GemmProblem<T, T, T>& p) {
-    const BlasMatrix a = blas_matrix(p.m, p.k, p.a_row_stride, p.a_k_stride), b = blas_matrix(p.k, p.n, p.b_k_stride, p.b_column_stride);
+  static void call(const GemmProblem<T>& p) {
+    const BlasMatrix a = blas_matrix(p.m, p.k, p.a.stride, p.a.k_stride), b = blas_matrix(p.k, p.n, p.b.k_stride, p.b.stride);
     const auto order = [](const BlasMatrix& matrix) { return matrix.is_transposed ? CblasTrans : CblasNoTrans; };
     const auto narrow = [](index_t value) { return static_cast<int>(value); };
     if constexpr (std::is_same_v<T, float>) {
-      cblas_sgemm(CblasRowMajor, order(a), order(b), narrow(p.m), narrow(p.n), narrow(p.k), p.out.alpha, p.a, narrow(a.leading), p.b, narrow(b.leading),
-                  p.out.beta, p.out.data, narrow(p.out.row_stride));
+      cblas_sgemm(CblasRowMajor, order(a), order(b), narrow(p.m), narrow(p.n), narrow(p.k), p.out.alpha, static_cast<const T*>(p.a.data), narrow(a.leading),
+                  static_cast<const T*>(p.b.data), narrow(b.leading), p.out.beta, static_cast<T*>(p.out.data), narrow(p.out.row_stride));
     } else {
-      cblas_dgemm(CblasRowMajor, order(a), order(b), narrow(p.m), narrow(p.n), narrow(p.k), p.out.alpha, p.a, narrow(a.leading), p.b, narrow(b.leading),
-                  p.out.beta, p.out.data, narrow(p.out.row_stride));
+      cblas_dgemm(CblasRowMajor, order(a), order(b), narrow(p.m), narrow(p.n), narrow(p.k), p.out.alpha, static_cast<const T*>(p.a.data), narrow(a.leading),
+                  static_cast<const T*>(p.b.data), narrow(b.leading), p.out.beta, static_cast<T*>(p.out.data), narrow(p.out.row_stride));
     }
   }
 };

@@ -20,15 +20,15 @@ constexpr BlasMatrix blas_matrix(index_t rows, index_t columns, index_t row_stri
 }
 
 /// Whether p is worth a library's call, and means there what it means here: BLAS does not look at a and b where alpha is 0.
-template <class A, class B, class Out>
-constexpr bool suits_library(const GemmProblem<A, B, Out>& p) {
-  return p.m > 1 && p.n > 1 && p.k > 0 && p.out.alpha != 0 && blas_matrix(p.m, p.k, p.a_row_stride, p.a_k_stride).is_suitable &&
-         blas_matrix(p.k, p.n, p.b_k_stride, p.b_column_stride).is_suitable;
+template <class V>
+constexpr bool suits_library(const GemmProblem<V>& p) {
+  return p.m > 1 && p.n > 1 && p.k > 0 && p.out.alpha != 0 && blas_matrix(p.m, p.k, p.a.stride, p.a.k_stride).is_suitable &&
+         blas_matrix(p.k, p.n, p.b.k_stride, p.b.stride).is_suitable;
 }
 
 /// function(block) for the blocks of p, which follow from its shape alone, in parallel.
-template <class A, class B, class Out, class Function>
-void for_each_library_block(CpuContext& context, const GemmProblem<A, B, Out>& p, const Function& function) {
+template <class V, class Function>
+void for_each_library_block(CpuContext& context, const GemmProblem<V>& p, const Function& function) {
   constexpr index_t longest = 512, multiple = 16;
   const auto length = [](index_t extent) { return ceil_divide(ceil_divide(extent, ceil_divide(extent, longest)), multiple) * multiple; };
   const index_t rows = length(p.m), columns = length(p.n), row_blocks = ceil_divide(p.m, rows);
@@ -39,14 +39,14 @@ void for_each_library_block(CpuContext& context, const GemmProblem<A, B, Out>& p
   });
 }
 
-/// Adds the bias to a finished product of fp32 or fp64.
-template <class A, class B, class V>
-void add_bias(Isa isa, const GemmProblem<A, B, V>& p) {
+/// Adds the bias to a finished product of V.
+template <class V>
+void add_bias(Isa isa, const GemmProblem<V>& p) {
   if (p.out.row_bias == nullptr && p.out.column_bias == nullptr) return;
-  GemmOutput<V, V> out = p.out;
+  GemmResult<V> out = p.out;
   out.alpha = V(1);
   out.beta = V(0);
-  store_tile(isa, out, 0, 0, p.m, p.n, static_cast<const V*>(out.data), out.row_stride);
+  out.store(isa, out, 0, 0, p.m, p.n, static_cast<const V*>(out.data), out.row_stride);
 }
 
 }  // namespace mezzo::detail

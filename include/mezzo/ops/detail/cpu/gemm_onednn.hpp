@@ -173,16 +173,16 @@ struct OnednnGemmEngine {
   static constexpr const char* name = "onednn";
 
   template <class A, class B, class Out>
-  static bool multiply(CpuContext& context, const GemmProblem<A, B, Out>& p) {
+  static bool multiply(CpuContext& context, const GemmProblem<gemm_sum_t<A, B>>& p) {
     if constexpr (std::is_same_v<A, bfloat16> && std::is_same_v<B, bfloat16>) {
       if (!suits_library(p) || context.isa() != Isa::avx512 || !multiplies_bfloat16()) return false;
-      for_each_library_block(context, p, [&](const GemmProblem<A, B, Out>& block) { call(context, block); });
+      for_each_library_block(context, p, [&](const GemmProblem<float>& block) { call_bfloat16(context, block); });
       return true;
     } else if constexpr (std::is_same_v<A, float> && std::is_same_v<B, float> && std::is_same_v<Out, float>) {
       const BlasMatrix out = blas_matrix(p.m, p.n, p.out.row_stride, p.out.column_stride);
       if (!suits_library(p) || !out.is_suitable) return false;
-      for_each_library_block(context, out.is_transposed ? p.transposed() : p, [isa = context.isa()](const GemmProblem<A, B, Out>& block) {
-        call(block);
+      for_each_library_block(context, out.is_transposed ? p.transposed() : p, [isa = context.isa()](const GemmProblem<float>& block) {
+        call_sgemm(block);
         add_bias(isa, block);
       });
       return true;
@@ -197,24 +197,24 @@ struct OnednnGemmEngine {
     return result;
   }
 
-  static void call(const GemmProblem<float, float, float>& p) {
-    const BlasMatrix a = blas_matrix(p.m, p.k, p.a_row_stride, p.a_k_stride), b = blas_matrix(p.k, p.n, p.b_k_stride, p.b_column_stride);
+  static void call_sgemm(const GemmProblem<float>& p) {
+    const BlasMatrix a = blas_matrix(p.m, p.k, p.a.stride, p.a.k_stride), b = blas_matrix(p.k, p.n, p.b.k_stride, p.b.stride);
     const SingleThreadedOpenMp guard;
-    expects_dnnl(dnnl_sgemm(a.is_transposed ? 'T' : 'N', b.is_transposed ? 'T' : 'N', p.m, p.n, p.k, p.out.alpha, p.a, a.leading, p.b, b.leading,
-                            p.out.beta, p.out.data, p.out.row_stride),
+    expects_dnnl(dnnl_sgemm(a.is_transposed ? 'T' : 'N', b.is_transposed ? 'T' : 'N', p.m, p.n, p.k, p.out.alpha, static_cast<const float*>(p.a.data),
+                            a.leading, static_cast<const float*>(p.b.data), b.leading, p.out.beta, static_cast<float*>(p.out.data), p.out.row_stride),
                  "gemm: oneDNN's sgemm failed, {}");
   }
 
-  template <class Out>
-  static void call(CpuContext& context, const GemmProblem<bfloat16, bfloat16, Out>& p) {
+  static void call_bfloat16(CpuContext& context, const GemmProblem<float>& p) {
     auto product = context.scratch<float>(p.m * p.n);
     bool is_done;
     {
       const SingleThreadedOpenMp guard;
-      is_done = DnnlThread::current().multiply({p.m, p.n, p.k, p.a_row_stride, p.a_k_stride, p.b_k_stride, p.b_column_stride}, p.a, p.b, product.data());
+      is_done = DnnlThread::current().multiply({p.m, p.n, p.k, p.a.stride, p.a.k_stride, p.b.k_stride, p.b.stride},
+                                               static_cast<const bfloat16*>(p.a.data), static_cast<const bfloat16*>(p.b.data), product.data());
     }
     if (!is_done) return multiply_own(context, p);
-    store_tile(context.isa(), p.out, 0, 0, p.m, p.n, static_cast<const float*>(product.data()), p.n);
+    p.out.store(context.isa(), p.out, 0, 0, p.m, p.n, product.data(), p.n);
   }
 };
 

@@ -1,0 +1,1 @@
+#include "finite_check.hpp"

@@ -1,0 +1,2 @@
+// Compiled with -Ofast.
+#include "finite_check.hpp"

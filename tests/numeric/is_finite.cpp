@@ -1,0 +1,1 @@
+#include "is_finite.hpp"

@@ -1,0 +1,18 @@
+#include <doctest/doctest.h>
+
+#include <mezzo/optim/learning_rate.hpp>
+
+TEST_CASE("any small schedule is held by value") {
+  struct Line {
+    float slope;
+    float operator()(std::int64_t step) const { return slope * static_cast<float>(step); }
+  };
+  CHECK(mezzo::LearningRateSchedule()(17) == 1.0f);
+  mezzo::LearningRateSchedule schedule;
+  {
+    Line line{0.5f};
+    schedule = mezzo::LearningRateSchedule(line);
+    line.slope = 9;
+  }
+  CHECK(schedule(4) == 2.0f);
+}
