@@ -16,6 +16,16 @@ MEZZO_HOST_DEVICE constexpr bool has_nan_bits(double x) {
   return (__builtin_bit_cast(std::uint64_t, x) & 0x7FFFFFFFFFFFFFFFu) > 0x7FF0000000000000u;
 }
 
+/// condition ? a : b on the bits, since compilers make branches of conditions on floating-point numbers, which do not vectorise.
+MEZZO_HOST_DEVICE constexpr float choose(bool condition, float a, float b) {
+  const std::uint32_t mask = 0u - static_cast<std::uint32_t>(condition);
+  return __builtin_bit_cast(float, (__builtin_bit_cast(std::uint32_t, a) & mask) | (__builtin_bit_cast(std::uint32_t, b) & ~mask));
+}
+MEZZO_HOST_DEVICE constexpr double choose(bool condition, double a, double b) {
+  const std::uint64_t mask = std::uint64_t{0} - static_cast<std::uint64_t>(condition);
+  return __builtin_bit_cast(double, (__builtin_bit_cast(std::uint64_t, a) & mask) | (__builtin_bit_cast(std::uint64_t, b) & ~mask));
+}
+
 }  // namespace detail
 
 /// In V = double the sum of fp32 numbers neither overflows nor loses bits that matter.
@@ -50,7 +60,7 @@ struct Maximum {
   using partial_type = V;
   MEZZO_HOST_DEVICE static constexpr V identity() { return -static_cast<V>(__builtin_inf()); }
   MEZZO_HOST_DEVICE static constexpr V map(V x) { return x; }
-  MEZZO_HOST_DEVICE static constexpr V combine(V a, V b) { return (b > a) | detail::has_nan_bits(b) ? b : a; }
+  MEZZO_HOST_DEVICE static constexpr V combine(V a, V b) { return ((b > a) | detail::has_nan_bits(b)) ? b : a; }
 };
 
 }  // namespace mezzo

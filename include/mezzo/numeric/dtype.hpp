@@ -57,7 +57,7 @@ constexpr DType find_dtype() {
   } else if constexpr (std::same_as<T, half>) {
     return DType::float16;
   } else if constexpr (std::same_as<T, bfloat16>) {
-    return DType::brain16;
+    return DType::bfloat16;
   } else if constexpr (std::same_as<T, fp8_e4m3>) {
     return DType::float8_e4m3;
   } else if constexpr (std::same_as<T, fp8_e5m2>) {
@@ -86,7 +86,7 @@ constexpr decltype(auto) visit_dtype(DType dtype, F&& f) {
     case DType::float64: return f(type_tag<double>{});
     case DType::float32: return f(type_tag<float>{});
     case DType::float16: return f(type_tag<half>{});
-    case DType::brain16: return f(type_tag<bfloat16>{});
+    case DType::bfloat16: return f(type_tag<bfloat16>{});
     case DType::float8_e4m3: return f(type_tag<fp8_e4m3>{});
     case DType::float8_e5m2: return f(type_tag<fp8_e5m2>{});
     case DType::int8: return f(type_tag<std::int8_t>{});

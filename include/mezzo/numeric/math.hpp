@@ -26,8 +26,8 @@ MEZZO_HOST_DEVICE constexpr float with_sign_of(float magnitude, float x) {
 
 /// e^x within 2 units in the last place; infinity above 88.72, subnormal results kept.
 MEZZO_HOST_DEVICE constexpr float exp(float x) {
-  x = x < -104.0f ? -104.0f : x;
-  x = x > 89.0f ? 89.0f : x;
+  x = detail::select(x < -104.0f, -104.0f, x);  // as bits: branches would be threaded into one another, and nothing vectorised
+  x = detail::select(x > 89.0f, 89.0f, x);
   // The nearest integer is read off the bits, since fast-math would cancel adding and subtracting the constant.
   constexpr float shift = 0x1.8p23f;
   const auto n = static_cast<std::int32_t>(detail::bits_of(x * 0x1.715476p+0f + shift) - detail::bits_of(shift));
@@ -108,7 +108,7 @@ MEZZO_HOST_DEVICE constexpr float erf(float x) {
   p = p * z - 0x1.81273ep-2f;
   p = p * z + 0x1.06eba8p-3f;
   const float given = detail::float_of(detail::bits_of(x) & 0x7FFFFFFFu);
-  const float a = given > 4.0f ? 4.0f : given;
+  const float a = detail::select(given > 4.0f, 4.0f, given);
   float q = 0x1.6bd952p-16f;  // -log(erfc(a)) on [1, 4]
   q = q * a - 0x1.cec71cp-12f;
   q = q * a + 0x1.138d18p-8f;

@@ -8,11 +8,11 @@
 
 namespace mezzo {
 
-/// `none`: as defined, with erf. `tanh`: 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
-enum class Approximation { none, tanh };
+/// `exact`: as defined, with erf. `tanh`: 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+enum class Approximation { exact, tanh };
 
 struct GeluOptions {
-  Approximation approximation = Approximation::none;
+  Approximation approximation = Approximation::exact;
 };
 
 namespace detail {
@@ -20,14 +20,14 @@ namespace detail {
 struct Relu {
   template <class V>
   MEZZO_HOST_DEVICE constexpr void operator()(V& y, V x) const {
-    y = (x > V{0}) | has_nan_bits(x) ? x : V{0};
+    y = choose((x > V{0}) | has_nan_bits(x), x, V{0});
   }
 };
 
 struct ReluBackward {
   template <class V>
   MEZZO_HOST_DEVICE constexpr void operator()(V& grad_in, V grad_out, V x) const {
-    grad_in = (x > V{0}) | has_nan_bits(x) ? grad_out : V{0};
+    grad_in = choose((x > V{0}) | has_nan_bits(x), grad_out, V{0});
   }
 };
 

@@ -61,7 +61,7 @@ double cross_entropy_rows(CpuContext& context, const LogitView& logits, const La
   const Isa isa = context.isa();
   auto losses = context.template scratch<double>(logits.extent(0));
   for_each_row(
-      context, rows_each(logits),
+      context, rows_per_task(logits),
       [&](index_t, index_t row, auto from) {
         losses[row] = 0.0;
         if (is_ignored(labels, row, options.ignore_index)) return;
@@ -101,7 +101,7 @@ void cross_entropy_backward_rows(CpuContext& context, const GradView& grad, cons
   const Isa isa = context.isa();
   const V smoothing = static_cast<V>(options.label_smoothing), spread = smoothing / static_cast<V>(classes);
   for_each_row(
-      context, rows_each(logits),
+      context, rows_per_task(logits),
       [&](index_t, index_t row, auto to, auto from) {
         if (is_ignored(labels, row, options.ignore_index)) {
           transform_range(isa, Fill<V>{V{0}}, classes, to);

@@ -6,7 +6,7 @@
 #include <mezzo/kernels/transform.hpp>
 #include <mezzo/numeric/is_finite.hpp>
 #include <mezzo/numeric/math.hpp>
-#include <mezzo/ops/softmax.hpp>
+#include <mezzo/ops/detail/checks.hpp>
 #include <mezzo/tensor/gradient_sink.hpp>
 #include <mezzo/tensor/parameter.hpp>
 
@@ -157,7 +157,7 @@ void layer_norm_rows(CpuContext& context, const OutView& out, const InView& in, 
   if constexpr (!is_none<Gamma>) load_columns(gammas, width, gamma);
   if constexpr (!is_none<Beta>) load_columns(betas, width, beta);
   for_each_row(
-      context, rows_each(in),
+      context, rows_per_task(in),
       [&](index_t, index_t row, auto to, auto from) {
         const double mean = reduce_range(isa, Sum<double>{}, width, from) / static_cast<double>(width);
         const double variance = reduce_range(isa, SquaredDeviation<V>{mean}, width, from) / static_cast<double>(width);
@@ -191,7 +191,7 @@ void layer_norm_backward_input(CpuContext& context, const GXView& grad_in, const
     load_columns(gammas, width, gamma);
   }
   for_each_row(
-      context, rows_each(in),
+      context, rows_per_task(in),
       [&](index_t, index_t row, auto gx, auto gy, auto x) {
         const Normalize<V> normalize{mean(row), inverse_sigma(row)};
         const V mean_gradient = reduce_range(isa, ScaledGradientSum<V>{}, width, gy, read(gammas)) / static_cast<V>(width);

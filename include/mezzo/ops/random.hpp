@@ -207,7 +207,7 @@ void run_normal(C& context, RandomGenerator& generator, const Y& y, float mean, 
 
 /// The view of weights to be initialised.
 template <class C, class Weight>
-constexpr auto weight_view(Weight& weight) {
+constexpr auto initialised_view(Weight& weight) {
   const auto view = output_view<C>(weight);
   require_floating_point<decltype(view)>();
   static_assert(decltype(view)::rank >= 2, "mezzo: initial weights depend on fan-in and fan-out; give a view [outputs, inputs, ...]");
@@ -272,14 +272,14 @@ void normal(C& context, RandomGenerator& generator, Out&& out, const NormalOptio
 /// the Difficulty of Training Deep Feedforward Neural Networks", AISTATS 2010.
 template <Context C, class Weight>
 void xavier_uniform(C& context, RandomGenerator& generator, Weight&& weight, const XavierOptions& options = {}) {
-  const auto view = detail::weight_view<C>(weight);
+  const auto view = detail::initialised_view<C>(weight);
   const float bound = detail::half_width(detail::xavier_deviation(view, options, "xavier_uniform: gain must lie in [0, 2^100], is {}"));
   detail::run_uniform(context, generator, view, -bound, bound);
 }
 /// The same variance, of normal weights.
 template <Context C, class Weight>
 void xavier_normal(C& context, RandomGenerator& generator, Weight&& weight, const XavierOptions& options = {}) {
-  const auto view = detail::weight_view<C>(weight);
+  const auto view = detail::initialised_view<C>(weight);
   detail::run_normal(context, generator, view, 0.0f, detail::xavier_deviation(view, options, "xavier_normal: gain must lie in [0, 2^100], is {}"));
 }
 
@@ -287,14 +287,14 @@ void xavier_normal(C& context, RandomGenerator& generator, Weight&& weight, cons
 /// option_error for a negative_slope that is not finite. He et al., "Delving Deep into Rectifiers", ICCV 2015.
 template <Context C, class Weight>
 void kaiming_uniform(C& context, RandomGenerator& generator, Weight&& weight, const KaimingOptions& options = {}) {
-  const auto view = detail::weight_view<C>(weight);
+  const auto view = detail::initialised_view<C>(weight);
   const float bound = detail::half_width(detail::kaiming_deviation(view, options, "kaiming_uniform: negative_slope must be finite, is {}"));
   detail::run_uniform(context, generator, view, -bound, bound);
 }
 /// The same variance, of normal weights.
 template <Context C, class Weight>
 void kaiming_normal(C& context, RandomGenerator& generator, Weight&& weight, const KaimingOptions& options = {}) {
-  const auto view = detail::weight_view<C>(weight);
+  const auto view = detail::initialised_view<C>(weight);
   detail::run_normal(context, generator, view, 0.0f, detail::kaiming_deviation(view, options, "kaiming_normal: negative_slope must be finite, is {}"));
 }
 

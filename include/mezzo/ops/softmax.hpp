@@ -83,18 +83,12 @@ auto row_shift(Isa isa, index_t width, Range row) {
   return RowShift<V>{shift, reduce_range(isa, ExpSum<V>{shift}, width, row)};
 }
 
-/// Rows of one task of a row operation.
-template <class View>
-constexpr index_t rows_each(const View& view) {
-  return view.is_empty() ? 1 : rows_per_task(view);
-}
-
 template <class OutView, class InView>
 void softmax_rows(CpuContext& context, const OutView& out, const InView& in) {
   const index_t width = in.extent(InView::rank - 1);
   const Isa isa = context.isa();
   for_each_row(
-      context, rows_each(in),
+      context, rows_per_task(in),
       [&](index_t, index_t, auto to, auto from) {
         const auto row = row_shift(isa, width, from);
         using V = decltype(row.sum);
@@ -108,7 +102,7 @@ void log_softmax_rows(CpuContext& context, const OutView& out, const InView& in)
   const index_t width = in.extent(InView::rank - 1);
   const Isa isa = context.isa();
   for_each_row(
-      context, rows_each(in),
+      context, rows_per_task(in),
       [&](index_t, index_t, auto to, auto from) {
         const auto row = row_shift(isa, width, from);
         transform_range(isa, LogSoftmax<std::remove_const_t<decltype(row.sum)>>{row.shift, math::log(row.sum)}, width, to, from);
@@ -122,7 +116,7 @@ void softmax_backward_rows(CpuContext& context, const GXView& grad_in, const GYV
   const index_t width = out.extent(YView::rank - 1);
   const Isa isa = context.isa();
   for_each_row(
-      context, rows_each(out),
+      context, rows_per_task(out),
       [&](index_t, index_t, auto gx, auto gy, auto y) {
         transform_range(isa, SoftmaxBackward<V>{reduce_range(isa, Product<V>{}, width, gy, y)}, width, gx, gy, y);
       },
@@ -135,16 +129,11 @@ void log_softmax_backward_rows(CpuContext& context, const GXView& grad_in, const
   const index_t width = out.extent(YView::rank - 1);
   const Isa isa = context.isa();
   for_each_row(
-      context, rows_each(out),
+      context, rows_per_task(out),
       [&](index_t, index_t, auto gx, auto gy, auto y) {
         transform_range(isa, LogSoftmaxBackward<V>{reduce_range(isa, Sum<V>{}, width, gy)}, width, gx, gy, y);
       },
       write(grad_in), read(grad_out), read(out));
-}
-
-template <class View>
-constexpr void require_rows() {
-  static_assert(View::rank > 0, "mezzo: this operation goes along the last dimension, which a scalar lacks");
 }
 
 }  // namespace detail

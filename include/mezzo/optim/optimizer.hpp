@@ -10,7 +10,7 @@
 
 #include <mezzo/kernels/finite_check.hpp>
 #include <mezzo/numeric/is_finite.hpp>
-#include <mezzo/optim/learning_rate.hpp>
+#include <mezzo/optim/stored_schedule.hpp>
 #include <mezzo/tensor/parameter_arena.hpp>
 
 namespace mezzo {
@@ -96,7 +96,7 @@ class Optimizer {
   /// Multiplies the base learning rate by schedule(step_count()) from now on. A skipped step does not advance it.
   template <class Schedule>
   void set_schedule(const Schedule& schedule) {
-    m_schedule = LearningRateSchedule(schedule);
+    m_schedule = StoredSchedule(schedule);
   }
 
   context_type& context() const { return m_context; }
@@ -233,7 +233,7 @@ class Optimizer {
   Source& m_source;
   Rule m_rule;
   float m_learning_rate;
-  LearningRateSchedule m_schedule;
+  StoredSchedule m_schedule;
   std::int64_t m_steps = 0;
   std::vector<GroupOptions> m_groups;
   ScalerSlot m_slot;

@@ -29,6 +29,11 @@ constexpr void require_floating_point() {
   static_assert((FloatingPoint<typename Views::value_type> && ...), "mezzo: this operation takes floating-point views; cast() integers first");
 }
 
+template <class View>
+constexpr void require_rows() {
+  static_assert(View::rank > 0, "mezzo: this operation goes along the last dimension, which a scalar lacks");
+}
+
 /// A sum or loss keeps at least fp32.
 template <class View>
 constexpr void require_wide_scalar() {

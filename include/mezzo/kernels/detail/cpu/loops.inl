@@ -64,29 +64,38 @@ MEZZO_TARGET [[gnu::always_inline]] inline void store_block(half* to, const Bloc
 // Without F16C: every floating-point operation below is exact and meets no subnormal number, so rounding mode, flush-to-zero and
 // fast-math change nothing.
 MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, const half* from) {
-  const u32x16 code = __builtin_convertvector(*reinterpret_cast<const u16x16*>(from), u32x16);
-  const u32x16 magnitude = code & 0x7FFFu, shifted = magnitude << 13;
-  const f32x16 small = __builtin_convertvector(reinterpret_cast<const i32x16&>(magnitude), f32x16) * 0x1p-24f;
-  const u32x16 is_small = reinterpret_cast<const u32x16&>(static_cast<const i32x16&>(magnitude < 0x0400u));
-  const u32x16 is_special = reinterpret_cast<const u32x16&>(static_cast<const i32x16&>(magnitude >= 0x7C00u));
-  const u32x16 normal = shifted + (112u << 23) + (is_special & (112u << 23));
-  *reinterpret_cast<u32x16*>(block.at) = ((code & 0x8000u) << 16) | (is_small & reinterpret_cast<const u32x16&>(small)) | (~is_small & normal);
+  std::uint16_t codes[block_size];
+  __builtin_memcpy(codes, from, sizeof codes);
+  MEZZO_VECTORIZE
+  for (int k = 0; k < block_size; ++k) {
+    const std::int32_t code = codes[k], magnitude = code & 0x7FFF;
+    const auto small = __builtin_bit_cast(std::int32_t, static_cast<float>(magnitude) * 0x1p-24f);
+    const std::int32_t is_small = -static_cast<std::int32_t>(magnitude < 0x0400), is_special = -static_cast<std::int32_t>(magnitude >= 0x7C00);
+    const std::int32_t normal = (magnitude << 13) + (112 << 23) + (is_special & (112 << 23));
+    const auto sign = static_cast<std::uint32_t>(code & 0x8000) << 16;
+    block.at[k] = __builtin_bit_cast(float, sign | static_cast<std::uint32_t>((is_small & small) | (~is_small & normal)));
+  }
 }
 MEZZO_TARGET [[gnu::always_inline]] inline void store_block(half* to, const Block<float>& block) {
-  const u32x16 bits = *reinterpret_cast<const u32x16*>(block.at);
-  const u32x16 magnitude = bits & 0x7FFFFFFFu;
-  const f32x16 scaled = reinterpret_cast<const f32x16&>(magnitude) * 0x1p24f;
-  const i32x16 whole = __builtin_convertvector(scaled, i32x16);
-  const f32x16 rest = scaled - __builtin_convertvector(whole, f32x16);
-  const i32x16 rounds_up = (rest > 0.5f) | ((rest == 0.5f) & ((whole & 1) == 1));
-  const i32x16 small = whole - rounds_up;
-  const u32x16 normal = (magnitude + 0xFFFu + ((magnitude >> 13) & 1u) - (112u << 23)) >> 13;
-  const i32x16 is_small = magnitude < 0x38800000u, is_large = magnitude >= 0x477FF000u, is_nan = magnitude > 0x7F800000u;
-  const i32x16 nan = is_nan & (0x0200 | reinterpret_cast<const i32x16&>(static_cast<const u32x16&>((magnitude >> 13) & 0x03FFu)));
-  const i32x16 finite = (is_small & small) | (~is_small & reinterpret_cast<const i32x16&>(normal));
-  const i32x16 code = (is_large & (0x7C00 | nan)) | (~is_large & finite);
-  const u32x16 result = ((bits >> 16) & 0x8000u) | reinterpret_cast<const u32x16&>(code);
-  *reinterpret_cast<u16x16*>(to) = __builtin_convertvector(result, u16x16);
+  Block<std::uint32_t> from;
+  __builtin_memcpy(&from, &block, sizeof from);
+  Block<std::uint16_t> codes;
+  MEZZO_VECTORIZE
+  for (int k = 0; k < block_size; ++k) {
+    const std::uint32_t bits = from.at[k];
+    const auto magnitude = static_cast<std::int32_t>(bits & 0x7FFFFFFFu);
+    const std::int32_t is_small = -static_cast<std::int32_t>(magnitude < 0x38800000), is_large = -static_cast<std::int32_t>(magnitude >= 0x477FF000),
+                       is_nan = -static_cast<std::int32_t>(magnitude > 0x7F800000);
+    const float scaled = __builtin_bit_cast(float, magnitude & is_small) * 0x1p24f;
+    const auto whole = static_cast<std::int32_t>(scaled);
+    const float rest = scaled - static_cast<float>(whole);
+    const std::int32_t small = whole + (static_cast<std::int32_t>(rest > 0.5f) | (static_cast<std::int32_t>(rest == 0.5f) & whole & 1));
+    const std::int32_t normal = ((magnitude >> 13) - (112 << 10)) + (((magnitude & 0x1FFF) + 0xFFF + ((magnitude >> 13) & 1)) >> 13);
+    const std::int32_t special = 0x7C00 | (is_nan & (0x0200 | ((magnitude >> 13) & 0x03FF)));
+    const std::int32_t finite = (is_small & small) | (~is_small & normal);
+    codes.at[k] = static_cast<std::uint16_t>((bits >> 16 & 0x8000u) | static_cast<std::uint32_t>((is_large & special) | (~is_large & finite)));
+  }
+  __builtin_memcpy(static_cast<void*>(to), codes.at, sizeof codes.at);
 }
 #endif
 
@@ -95,12 +104,17 @@ MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, 
   *reinterpret_cast<u32x16*>(block.at) = __builtin_convertvector(*reinterpret_cast<const u16x16*>(from), u32x16) << 16;
 }
 MEZZO_TARGET [[gnu::always_inline]] inline void store_block(bfloat16* to, const Block<float>& block) {
-  const u32x16 bits = *reinterpret_cast<const u32x16*>(block.at);
-  const u32x16 rounded = bits + 0x7FFFu + ((bits >> 16) & 1u);
-  const i32x16 is_nan = (bits & 0x7FFFFFFFu) > 0x7F800000u;
-  const u32x16 nan = reinterpret_cast<const u32x16&>(is_nan);
-  const u32x16 result = (nan & (bits | 0x00400000u)) | (~nan & rounded);
-  *reinterpret_cast<u16x16*>(to) = __builtin_convertvector(result >> 16, u16x16);
+  Block<std::uint32_t> from;
+  __builtin_memcpy(&from, &block, sizeof from);
+  Block<std::uint16_t> codes;
+  MEZZO_VECTORIZE
+  for (int k = 0; k < block_size; ++k) {
+    const std::uint32_t bits = from.at[k];
+    const std::uint32_t rounded = bits + 0x7FFFu + (bits >> 16 & 1u);
+    const std::uint32_t is_nan = 0u - static_cast<std::uint32_t>(static_cast<std::int32_t>(bits & 0x7FFFFFFFu) > 0x7F800000);
+    codes.at[k] = static_cast<std::uint16_t>(((is_nan & (bits | 0x00400000u)) | (~is_nan & rounded)) >> 16);
+  }
+  __builtin_memcpy(static_cast<void*>(to), codes.at, sizeof codes.at);
 }
 
 template <StorageFloat T>

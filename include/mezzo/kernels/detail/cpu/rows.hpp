@@ -64,9 +64,10 @@ void run_staged(const Function& function, index_t task, index_t count, Runs... r
   (runs.finish(), ...);
 }
 
+/// How many rows along the last dimension are one task.
 template <class View>
 constexpr index_t rows_per_task(const View& view) {
-  return ceil_divide(chunk_size, view.extent(View::rank - 1));
+  return view.is_empty() ? 1 : ceil_divide(chunk_size, view.extent(View::rank - 1));
 }
 
 /// How many tasks for_each_run makes of these views.

@@ -86,7 +86,7 @@ MEZZO_TARGET [[gnu::always_inline]] inline void transpose_4x4(float* to, index_t
 /// Panels of `Width` vectors each, k by k; the last one is filled up with zeros. Element (i, j) lies at from[i * stride + j * k_stride]
 /// and goes to to[i / Width * Width * k + j * Width + i % Width].
 template <int Width, class V, class T>
-MEZZO_TARGET MEZZO_OPTIMIZED void pack_width(V* to, const T* from, index_t count, index_t stride, index_t k, index_t k_stride) {
+MEZZO_TARGET void pack_width(V* to, const T* from, index_t count, index_t stride, index_t k, index_t k_stride) {
   index_t i = 0;  // vectors that are done
   if (stride == 1 && Width % block_size == 0) {
     i = count / Width * Width;
@@ -151,7 +151,7 @@ void pack_panels(GemmSide side, V* to, const T* from, index_t count, index_t str
 
 /// Finishes the elements of `out` from (row, column) on, their products lying in `tile`, `stride` from row to row.
 template <class Out, class V>
-MEZZO_TARGET MEZZO_OPTIMIZED void store_tile(const GemmResult<V>& out, index_t row, index_t column, index_t rows, index_t columns, const V* tile,
+MEZZO_TARGET void store_tile(const GemmResult<V>& out, index_t row, index_t column, index_t rows, index_t columns, const V* tile,
                                              index_t stride) {
   for (index_t i = 0; i < rows; ++i, tile += stride) {
     Out* const target = static_cast<Out*>(out.at(row + i, column));

@@ -1,17 +1,17 @@
 #include <doctest/doctest.h>
 
-#include <mezzo/optim/learning_rate.hpp>
+#include <mezzo/optim/stored_schedule.hpp>
 
 TEST_CASE("any small schedule is held by value") {
   struct Line {
     float slope;
     float operator()(std::int64_t step) const { return slope * static_cast<float>(step); }
   };
-  CHECK(mezzo::LearningRateSchedule()(17) == 1.0f);
-  mezzo::LearningRateSchedule schedule;
+  CHECK(mezzo::StoredSchedule()(17) == 1.0f);
+  mezzo::StoredSchedule schedule;
   {
     Line line{0.5f};
-    schedule = mezzo::LearningRateSchedule(line);
+    schedule = mezzo::StoredSchedule(line);
     line.slope = 9;
   }
   CHECK(schedule(4) == 2.0f);

@@ -9,11 +9,11 @@ namespace mezzo {
 
 /// A learning-rate schedule: a trivially copyable value of at most 128 bytes with float operator()(int64 step), the factor on the
 /// base learning rate at the given number of steps taken. By default the constant 1.
-class LearningRateSchedule {
+class StoredSchedule {
  public:
-  LearningRateSchedule() = default;
+  StoredSchedule() = default;
   template <class Schedule>
-  explicit LearningRateSchedule(const Schedule& schedule)
+  explicit StoredSchedule(const Schedule& schedule)
       : m_call([](const void* storage, std::int64_t step) {
           Schedule copy = *static_cast<const Schedule*>(storage);
           return static_cast<float>(copy(step));
