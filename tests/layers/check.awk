@@ -41,7 +41,7 @@ FNR == 1 {
 }
 
 /^[ \t]*#[ \t]*define/ {
-  if (FILENAME !~ /(^include\/mezzo\/(core\/config|version)\.hpp|\/each_isa[^\/]*\.hpp|\.inl)$/)
+  if (FILENAME !~ /(^include\/mezzo\/(core\/config|version)\.hpp|\/detail\/cpu\/(ranges|each_isa[^\/]*)\.hpp|\.inl)$/)
     breach("a macro outside core/config.hpp and the loops compiled for each instruction set")
 }
 

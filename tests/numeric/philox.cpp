@@ -82,7 +82,8 @@ TEST_CASE("each element has bits of its own, within an operation and in the next
   index_t pairs = 0;
   for (index_t size : {1, 4, 255, 256, 257, 1000, 16385}) {
     const RandomState state = generator.reserve(size);
-    for (index_t i = 0; i + 1 < size; i += 2, ++pairs) seen.insert(std::uint64_t{mezzo::random_bits(state, i)} << 32 | mezzo::random_bits(state, i + 1));
+    for (index_t i = 0; i + 1 < size; i += 2, ++pairs)
+      seen.insert(std::uint64_t{mezzo::random_bits(state, i)} << 32 | mezzo::random_bits(state, i + 1));
   }
   CHECK(static_cast<index_t>(seen.size()) == pairs);
 }
@@ -106,7 +107,8 @@ TEST_CASE("the end of a stream is an error, not a repetition") {
   const std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
   RandomGenerator generator({.seed = 1, .offset = last - 64});
   CHECK_THROWS_WITH_AS(static_cast<void>(generator.reserve(257)),
-                       "RandomGenerator: 257 elements do not fit behind offset 18446744073709551551; choose another seed", mezzo::state_error);
+                       "RandomGenerator: 257 elements do not fit behind offset 18446744073709551551; choose another seed",
+                       mezzo::state_error);
   CHECK(generator.state() == RandomState{1, last - 64});
   CHECK(generator.reserve(256) == RandomState{1, last - 64});
   CHECK(generator.state().offset == last);

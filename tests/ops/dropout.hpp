@@ -29,7 +29,8 @@ T value_at(index_t i) {
 /// What dropout makes of `x` at `index`, from the definition, rounded once from fp32 (fp64 for double).
 template <class T>
 T dropped(T x, const RandomState& state, index_t index, float probability) {
-  if (static_cast<double>(mezzo::random_bits(state, index)) < std::floor(std::ldexp(static_cast<double>(probability), 32) + 0.5)) return T(0.0f);
+  if (static_cast<double>(mezzo::random_bits(state, index)) < std::floor(std::ldexp(static_cast<double>(probability), 32) + 0.5))
+    return T(0.0f);
   using V = mezzo::compute_type_t<T>;
   return mezzo::convert<T>(static_cast<V>(x) * static_cast<V>(1.0 / (1.0 - static_cast<double>(probability))));
 }
@@ -63,7 +64,8 @@ void follows_its_definition(Context& context) {
     for (float probability : {0.1f, 0.5f, 0.9f}) {
       CAPTURE(size);
       CAPTURE(probability);
-      auto x = mezzo::make_tensor<T>(context, {size}), y = mezzo::make_tensor<T>(context, {size + 2}), gradient = mezzo::make_tensor<T>(context, {size});
+      auto x = mezzo::make_tensor<T>(context, {size}), y = mezzo::make_tensor<T>(context, {size + 2}),
+           gradient = mezzo::make_tensor<T>(context, {size});
       for (index_t i = 0; i < size; ++i) x(i) = value_at<T>(i);
       for (index_t i = 0; i < size + 2; ++i) y(i) = value_at<T>(1);
       const RandomState before = generator.state();
@@ -133,7 +135,8 @@ void expect_mask(Context& context, const std::vector<bool>& expected) {
 
 inline std::vector<bool> mask_from_bits() {
   std::vector<bool> result;
-  for (index_t i = 0; i < 150 * 301; ++i) result.push_back(static_cast<double>(mezzo::random_bits({.seed = 5}, i)) * 0x1p-32 >= static_cast<double>(0.4f));
+  for (index_t i = 0; i < 150 * 301; ++i)
+    result.push_back(static_cast<double>(mezzo::random_bits({.seed = 5}, i)) * 0x1p-32 >= static_cast<double>(0.4f));
   return result;
 }
 
@@ -163,7 +166,10 @@ void ends_of_the_range(Context& context) {
   index_t wrong = 0;
   for (index_t i = 0; i < 1000; ++i) {
     const bool is_zero = mezzo::random_bits({.seed = 4}, i) < 0x80000000u;
-    wrong += is_zero ? !(y(i) == T(0.0f)) : i % 4 == 3 ? y(i) != mezzo::convert<T>(0x1p-8f) : i % 4 == 1 ? !mezzo::is_nan(y(i)) : y(i) == T(0.0f);
+    wrong += is_zero      ? !(y(i) == T(0.0f))
+             : i % 4 == 3 ? y(i) != mezzo::convert<T>(0x1p-8f)
+             : i % 4 == 1 ? !mezzo::is_nan(y(i))
+                          : y(i) == T(0.0f);
   }
   CHECK(wrong == 0);
   CHECK(copies.state() == drops.state());
@@ -195,11 +201,12 @@ template <class Context>
 void arguments_are_validated(Context& context) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   RandomGenerator generator({.seed = 1, .offset = 2});
-  auto x = mezzo::make_zeros<float>(context, {2, 3}), y = mezzo::make_zeros<float>(context, {2, 3}), z = mezzo::make_zeros<float>(context, {3, 2});
+  auto x = mezzo::make_zeros<float>(context, {2, 3}), y = mezzo::make_zeros<float>(context, {2, 3}),
+       z = mezzo::make_zeros<float>(context, {3, 2});
   for (index_t i = 0; i < 6; ++i) x.data()[i] = 1.0f;
   for (float bad : {nan, infinity, -infinity, -0.1f, 1.0000001f}) {
-    CHECK_THROWS_WITH_AS(mezzo::dropout(context, generator, y, x, {.probability = bad}), doctest::Contains("dropout: probability must lie in [0, 1], is "),
-                         mezzo::option_error);
+    CHECK_THROWS_WITH_AS(mezzo::dropout(context, generator, y, x, {.probability = bad}),
+                         doctest::Contains("dropout: probability must lie in [0, 1], is "), mezzo::option_error);
     CHECK_THROWS_WITH_AS(mezzo::dropout_backward(context, {}, y, x, {.probability = bad}),
                          doctest::Contains("dropout_backward: probability must lie in [0, 1], is "), mezzo::option_error);
   }

@@ -7,7 +7,8 @@
 using mezzo::CpuContext;
 using mezzo::Isa;
 
-TEST_CASE_TEMPLATE("uniform numbers follow from their bits", T, float, double, mezzo::half, mezzo::bfloat16, mezzo::fp8_e4m3, mezzo::fp8_e5m2) {
+TEST_CASE_TEMPLATE("uniform numbers follow from their bits", T, float, double, mezzo::half, mezzo::bfloat16, mezzo::fp8_e4m3,
+                   mezzo::fp8_e5m2) {
   CpuContext context({.threads = 2});
   test::uniform_follows_its_definition<T>(context);
 }
@@ -37,7 +38,8 @@ TEST_CASE_TEMPLATE("results are rounded once", T, double, mezzo::half, mezzo::bf
 }
 
 TEST_CASE("Box-Muller is finite at its ends") {
-  const std::uint32_t ends[] = {0u, 1u, 2u, 0x1FFFFFFFu, 0x20000000u, 0x3FFFFFFFu, 0x40000000u, 0x7FFFFFFFu, 0x80000000u, 0xC0000000u, 0xFFFFFFFEu, 0xFFFFFFFFu};
+  const std::uint32_t ends[] = {0u,          1u,          2u,          0x1FFFFFFFu, 0x20000000u, 0x3FFFFFFFu,
+                                0x40000000u, 0x7FFFFFFFu, 0x80000000u, 0xC0000000u, 0xFFFFFFFEu, 0xFFFFFFFFu};
   for (std::uint32_t radius : ends) {
     for (std::uint32_t angle : ends) {
       CAPTURE(radius);
@@ -50,8 +52,8 @@ TEST_CASE("Box-Muller is finite at its ends") {
   }
 }
 
-TEST_CASE_TEMPLATE("any number of threads and every instruction set give the same bits", T, float, double, mezzo::half, mezzo::bfloat16, mezzo::fp8_e4m3,
-                   mezzo::fp8_e5m2) {
+TEST_CASE_TEMPLATE("any number of threads and every instruction set give the same bits", T, float, double, mezzo::half, mezzo::bfloat16,
+                   mezzo::fp8_e4m3, mezzo::fp8_e5m2) {
   CpuContext first({.threads = 1, .isa = Isa::baseline});
   const auto expected = test::everything<T>(first);
   for (int threads : {1, 2, 5}) {

@@ -104,7 +104,8 @@ void uniform_follows_its_definition(Context& context) {
     mezzo::uniform(context, generator, out.view().slice(0, 1, size + 1), {.low = -2.0f, .high = 4.0f});
     index_t wrong = 0;
     for (index_t i = 0; i < size; ++i) {
-      const T expected = mezzo::convert<T>(uniform_of(mezzo::random_bits(state, i), -2, 4)), below = mezzo::detail::neighbour(mezzo::convert<T>(4.0f), -1);
+      const T expected = mezzo::convert<T>(uniform_of(mezzo::random_bits(state, i), -2, 4)),
+              below = mezzo::detail::neighbour(mezzo::convert<T>(4.0f), -1);
       wrong += out(i + 1) != (static_cast<float>(expected) < 4.0f ? expected : std::is_same_v<T, double> ? expected : below);
     }
     CHECK(wrong == 0);
@@ -209,7 +210,8 @@ void normal_numbers_have_their_distribution(Context& context) {
 template <class T, class Context>
 void uniform_never_reaches_high(Context& context) {
   const float largest = std::numeric_limits<float>::max();
-  const float ranges[][2] = {{0, 1}, {-1, 1}, {1, 1.0000001f}, {-0.1f, 0.1f}, {-1, 0}, {0.3f, 5.7f}, {-largest, largest}, {-448, 448}, {0, 1e-41f}};
+  const float ranges[][2] = {{0, 1},      {-1, 1},    {1, 1.0000001f}, {-0.1f, 0.1f}, {-1, 0}, {0.3f, 5.7f}, {-largest, largest},
+                             {-448, 448}, {0, 1e-41f}};
   for (const auto& range : ranges) {
     CAPTURE(range[0]);
     CAPTURE(range[1]);
@@ -220,12 +222,14 @@ void uniform_never_reaches_high(Context& context) {
     CHECK(wrong == 0);
     for (std::uint32_t bits : {0u, 0xFFFFFFFFu}) {
       mezzo::compute_type_t<T> y;
-      mezzo::detail::Uniform{static_cast<double>(range[0]), static_cast<double>(range[1]), mezzo::detail::range_between<T>(range[0], range[1])}(y, bits);
+      mezzo::detail::Uniform{static_cast<double>(range[0]), static_cast<double>(range[1]),
+                             mezzo::detail::range_between<T>(range[0], range[1])}(y, bits);
       CHECK(static_cast<double>(mezzo::convert<T>(y)) < static_cast<double>(range[1]));
       CHECK(mezzo::convert<T>(y) >= T(range[0]));
     }
   }
-  for (T x : make<T>(context, 1, 100, [](auto& c, auto& generator, auto& out) { mezzo::uniform(c, generator, out, {.low = 0.3f, .high = 0.3f}); })) {
+  for (T x :
+       make<T>(context, 1, 100, [](auto&c, auto&generator, auto&out) { mezzo::uniform(c, generator, out, {.low = 0.3f, .high = 0.3f}); })) {
     CHECK(x == mezzo::convert<T>(0.3f));
   }
 }
@@ -235,7 +239,8 @@ template <class T, class Context>
 void uniform_never_passes_low(Context& context) {
   for (float low : {0.1f, 0.7f, -0.1f, -0.7f}) {
     CAPTURE(low);
-    const auto values = make<T>(context, 23, 100001, [&](auto& c, auto& generator, auto& out) { mezzo::uniform(c, generator, out, {.low = low, .high = 1}); });
+    const auto values = make<T>(context, 23, 100001,
+                                [&](auto& c, auto& generator, auto& out) { mezzo::uniform(c, generator, out, {.low = low, .high = 1}); });
     const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
     CHECK(static_cast<double>(*least) >= static_cast<double>(low));
     CHECK(static_cast<double>(*greatest) < 1);
@@ -245,11 +250,13 @@ void uniform_never_passes_low(Context& context) {
 template <class T, class Context>
 void normal_is_finite(Context& context) {
   const float largest = std::numeric_limits<float>::max();
-  const mezzo::NormalOptions all[] = {{0, 1}, {60000, 20000}, {largest, largest}, {-largest, 1}, {0, largest}, {0, 0}, {448, 100}, {0, 1e-44f}};
+  const mezzo::NormalOptions all[] = {{0, 1},       {60000, 20000}, {largest, largest}, {-largest, 1},
+                                      {0, largest}, {0, 0},         {448, 100},         {0, 1e-44f}};
   for (const auto& options : all) {
     CAPTURE(options.mean);
     CAPTURE(options.standard_deviation);
-    const auto values = make<T>(context, 29, 20001, [&](auto& c, auto& generator, auto& out) { mezzo::normal(c, generator, out, options); });
+    const auto values =
+        make<T>(context, 29, 20001, [&](auto& c, auto& generator, auto& out) { mezzo::normal(c, generator, out, options); });
     index_t wrong = 0;
     for (const T& x : values) wrong += !mezzo::is_finite(x);
     CHECK(wrong == 0);
@@ -264,7 +271,9 @@ void narrow_types_round_once(Context& context) {
   index_t wrong = 0;
   for (std::size_t i = 0; i < wide.size(); ++i) wrong += narrow[i] != mezzo::convert<T>(wide[i]);
   CHECK(wrong == 0);
-  const auto scaled = [](auto& c, auto& generator, auto& out) { mezzo::normal(c, generator, out, {.mean = 3, .standard_deviation = 0.1f}); };
+  const auto scaled = [](auto& c, auto& generator, auto& out) {
+    mezzo::normal(c, generator, out, {.mean = 3, .standard_deviation = 0.1f});
+  };
   const auto moved = make<float>(context, 31, 20001, scaled);
   for (std::size_t i = 0; i < wide.size(); ++i) {
     const double expected = static_cast<double>(wide[i]) * static_cast<double>(0.1f) + 3;
@@ -315,7 +324,8 @@ void strides_do_not_matter(Context& context) {
       expect_numbers(inner.select(1, columns / 2));
       index_t changed = 0;
       for (index_t j = 0; j < columns + 2; ++j) changed += static_cast<float>(x(0, j)) != 0.0f;
-      for (index_t i = 0; i < rows + 1; ++i) changed += static_cast<float>(x(i, 0)) != 0.0f || static_cast<float>(x(i, columns + 1)) != 0.0f;
+      for (index_t i = 0; i < rows + 1; ++i)
+        changed += static_cast<float>(x(i, 0)) != 0.0f || static_cast<float>(x(i, columns + 1)) != 0.0f;
       CHECK(changed == 0);
     }
   }
@@ -331,7 +341,8 @@ void strides_do_not_matter(Context& context) {
 template <class Context>
 void calls_are_disjoint(Context& context) {
   RandomGenerator generator({.seed = 5});
-  auto a = mezzo::make_tensor<float>(context, {1000}), b = mezzo::make_tensor<float>(context, {1000}), again = mezzo::make_tensor<float>(context, {1000});
+  auto a = mezzo::make_tensor<float>(context, {1000}), b = mezzo::make_tensor<float>(context, {1000}),
+       again = mezzo::make_tensor<float>(context, {1000});
   mezzo::uniform(context, generator, a);
   const RandomState between = generator.state();
   mezzo::uniform(context, generator, b);
@@ -370,19 +381,28 @@ template <class T, class Context>
 void initial_weights(Context& context) {
   using mezzo::Nonlinearity;
   const double xavier = std::sqrt(2.0 / (600 + 4500)), in = 1 / std::sqrt(600.0), out = 1 / std::sqrt(4500.0), root2 = std::sqrt(2.0);
-  expect_deviation<T>(context, [&](auto& g, auto w) { mezzo::xavier_uniform(context, g, w); }, true, xavier);
-  expect_deviation<T>(context, [&](auto& g, auto w) { mezzo::xavier_normal(context, g, w); }, false, xavier);
-  expect_deviation<T>(context, [&](auto& g, auto w) { mezzo::xavier_uniform(context, g, w, {.gain = 3}); }, true, 3 * xavier);
-  expect_deviation<T>(context, [&](auto& g, auto w) { mezzo::xavier_normal(context, g, w, {.gain = 3}); }, false, 3 * xavier);
-  expect_deviation<T>(context, [&](auto& g, auto w) { mezzo::kaiming_uniform(context, g, w); }, true, root2 * in);
-  expect_deviation<T>(context, [&](auto& g, auto w) { mezzo::kaiming_normal(context, g, w); }, false, root2 * in);
-  expect_deviation<T>(context, [&](auto& g, auto w) { mezzo::kaiming_uniform(context, g, w, {.fan = mezzo::Fan::out}); }, true, root2 * out);
-  expect_deviation<T>(context, [&](auto& g, auto w) { mezzo::kaiming_normal(context, g, w, {.fan = mezzo::Fan::out}); }, false, root2 * out);
+  expect_deviation<T>(
+      context, [&](auto& g, auto w) { mezzo::xavier_uniform(context, g, w); }, true, xavier);
+  expect_deviation<T>(
+      context, [&](auto& g, auto w) { mezzo::xavier_normal(context, g, w); }, false, xavier);
+  expect_deviation<T>(
+      context, [&](auto& g, auto w) { mezzo::xavier_uniform(context, g, w, {.gain = 3}); }, true, 3 * xavier);
+  expect_deviation<T>(
+      context, [&](auto& g, auto w) { mezzo::xavier_normal(context, g, w, {.gain = 3}); }, false, 3 * xavier);
+  expect_deviation<T>(
+      context, [&](auto& g, auto w) { mezzo::kaiming_uniform(context, g, w); }, true, root2 * in);
+  expect_deviation<T>(
+      context, [&](auto& g, auto w) { mezzo::kaiming_normal(context, g, w); }, false, root2 * in);
+  expect_deviation<T>(
+      context, [&](auto& g, auto w) { mezzo::kaiming_uniform(context, g, w, {.fan = mezzo::Fan::out}); }, true, root2 * out);
+  expect_deviation<T>(
+      context, [&](auto& g, auto w) { mezzo::kaiming_normal(context, g, w, {.fan = mezzo::Fan::out}); }, false, root2 * out);
   const auto torch_linear = [&](auto& g, auto w) {
     mezzo::kaiming_uniform(context, g, w, {.nonlinearity = Nonlinearity::leaky_relu, .negative_slope = std::sqrt(5.0f)});
   };
   expect_deviation<T>(context, torch_linear, true, in / std::sqrt(3.0));
-  expect_deviation<T>(context, [&](auto& g, auto w) { mezzo::kaiming_normal(context, g, w, {.nonlinearity = Nonlinearity::tanh}); }, false, in * 5 / 3);
+  expect_deviation<T>(
+      context, [&](auto& g, auto w) { mezzo::kaiming_normal(context, g, w, {.nonlinearity = Nonlinearity::tanh}); }, false, in * 5 / 3);
 }
 
 /// A transposed weight has its fans exchanged, and takes the same numbers as the rows of a contiguous one.
@@ -408,21 +428,29 @@ void options_are_validated(Context& context) {
   auto x = mezzo::make_zeros<float>(context, {8, 8});
   using mezzo::option_error;
   for (float bad : {nan, infinity, -infinity}) {
-    CHECK_THROWS_WITH_AS(mezzo::uniform(context, generator, x, {.low = bad}), doctest::Contains("uniform: low must be finite, is"), option_error);
-    CHECK_THROWS_WITH_AS(mezzo::uniform(context, generator, x, {.high = bad}), doctest::Contains("uniform: high must be finite, is"), option_error);
-    CHECK_THROWS_WITH_AS(mezzo::normal(context, generator, x, {.mean = bad}), doctest::Contains("normal: mean must be finite, is"), option_error);
-    CHECK_THROWS_WITH_AS(mezzo::normal(context, generator, x, {.standard_deviation = bad}), doctest::Contains("normal: standard_deviation must"), option_error);
-    CHECK_THROWS_WITH_AS(mezzo::xavier_uniform(context, generator, x, {.gain = bad}), doctest::Contains("xavier_uniform: gain must"), option_error);
-    CHECK_THROWS_WITH_AS(mezzo::xavier_normal(context, generator, x, {.gain = bad}), doctest::Contains("xavier_normal: gain must"), option_error);
-    CHECK_THROWS_WITH_AS(mezzo::kaiming_uniform(context, generator, x, {.negative_slope = bad}), doctest::Contains("kaiming_uniform: negative_slope"),
+    CHECK_THROWS_WITH_AS(mezzo::uniform(context, generator, x, {.low = bad}), doctest::Contains("uniform: low must be finite, is"),
                          option_error);
-    CHECK_THROWS_WITH_AS(mezzo::kaiming_normal(context, generator, x, {.negative_slope = bad}), doctest::Contains("kaiming_normal: negative_slope"),
+    CHECK_THROWS_WITH_AS(mezzo::uniform(context, generator, x, {.high = bad}), doctest::Contains("uniform: high must be finite, is"),
                          option_error);
+    CHECK_THROWS_WITH_AS(mezzo::normal(context, generator, x, {.mean = bad}), doctest::Contains("normal: mean must be finite, is"),
+                         option_error);
+    CHECK_THROWS_WITH_AS(mezzo::normal(context, generator, x, {.standard_deviation = bad}),
+                         doctest::Contains("normal: standard_deviation must"), option_error);
+    CHECK_THROWS_WITH_AS(mezzo::xavier_uniform(context, generator, x, {.gain = bad}), doctest::Contains("xavier_uniform: gain must"),
+                         option_error);
+    CHECK_THROWS_WITH_AS(mezzo::xavier_normal(context, generator, x, {.gain = bad}), doctest::Contains("xavier_normal: gain must"),
+                         option_error);
+    CHECK_THROWS_WITH_AS(mezzo::kaiming_uniform(context, generator, x, {.negative_slope = bad}),
+                         doctest::Contains("kaiming_uniform: negative_slope"), option_error);
+    CHECK_THROWS_WITH_AS(mezzo::kaiming_normal(context, generator, x, {.negative_slope = bad}),
+                         doctest::Contains("kaiming_normal: negative_slope"), option_error);
   }
-  CHECK_THROWS_WITH_AS(mezzo::uniform(context, generator, x, {.low = 2, .high = 1}), "uniform: low must not be above high, but 2 is above 1", option_error);
+  CHECK_THROWS_WITH_AS(mezzo::uniform(context, generator, x, {.low = 2, .high = 1}),
+                       "uniform: low must not be above high, but 2 is above 1", option_error);
   CHECK_THROWS_WITH_AS(mezzo::normal(context, generator, x, {.standard_deviation = -0.5f}),
                        "normal: standard_deviation must be finite and not negative, is -0.5", option_error);
-  CHECK_THROWS_WITH_AS(mezzo::xavier_uniform(context, generator, x, {.gain = -1}), "xavier_uniform: gain must lie in [0, 2^100], is -1", option_error);
+  CHECK_THROWS_WITH_AS(mezzo::xavier_uniform(context, generator, x, {.gain = -1}), "xavier_uniform: gain must lie in [0, 2^100], is -1",
+                       option_error);
   CHECK(generator.state() == RandomState{1, 2});
   for (float value : elements(x.view())) CHECK(value == 0.0f);
 }

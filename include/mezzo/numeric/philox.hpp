@@ -22,7 +22,8 @@ struct PhiloxKey {
 
 namespace detail {
 
-[[gnu::always_inline]] MEZZO_HOST_DEVICE constexpr PhiloxBlock philox_round(const PhiloxBlock& x, const PhiloxKey& key, std::uint32_t round) {
+[[gnu::always_inline]] MEZZO_HOST_DEVICE constexpr PhiloxBlock philox_round(const PhiloxBlock& x, const PhiloxKey& key,
+                                                                            std::uint32_t round) {
   constexpr std::uint32_t multiplier0 = 0xD2511F53u, multiplier1 = 0xCD9E8D57u, weyl0 = 0x9E3779B9u, weyl1 = 0xBB67AE85u;
   const std::uint64_t product0 = std::uint64_t{multiplier0} * x.word[0], product1 = std::uint64_t{multiplier1} * x.word[2];
   const std::uint32_t a = static_cast<std::uint32_t>(product1 >> 32) ^ x.word[1] ^ (key.word[0] + round * weyl0);
@@ -30,7 +31,8 @@ namespace detail {
   return {{a, static_cast<std::uint32_t>(product1), c, static_cast<std::uint32_t>(product0)}};
 }
 
-[[gnu::always_inline]] MEZZO_HOST_DEVICE constexpr PhiloxBlock philox_five_rounds(const PhiloxBlock& x, const PhiloxKey& key, std::uint32_t first) {
+[[gnu::always_inline]] MEZZO_HOST_DEVICE constexpr PhiloxBlock philox_five_rounds(const PhiloxBlock& x, const PhiloxKey& key,
+                                                                                  std::uint32_t first) {
   const PhiloxBlock y = philox_round(philox_round(x, key, first), key, first + 1);
   return philox_round(philox_round(philox_round(y, key, first + 2), key, first + 3), key, first + 4);
 }
@@ -39,7 +41,8 @@ namespace detail {
 
 /// Philox 4x32-10: a bijection of 128-bit counters for every key. Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC'11.
 [[gnu::always_inline]] MEZZO_HOST_DEVICE constexpr PhiloxBlock philox4x32(const PhiloxBlock& counter, const PhiloxKey& key) {
-  return detail::philox_five_rounds(detail::philox_five_rounds(counter, key, 0), key, 5);  // without a loop, so that loops over it vectorise
+  // Without a loop, so that loops over it vectorise.
+  return detail::philox_five_rounds(detail::philox_five_rounds(counter, key, 0), key, 5);
 }
 
 /// A place in a stream of random numbers: all there is to save. Seeds are different streams; the offset counts Philox blocks.
@@ -93,7 +96,8 @@ class RandomGenerator {
   [[nodiscard]] constexpr RandomState reserve(index_t size) {
     const RandomState start = m_state;
     const std::uint64_t blocks = detail::random_blocks(size);
-    expects<state_error>(start.offset <= ~blocks, "RandomGenerator: {} elements do not fit behind offset {}; choose another seed", size, start.offset);
+    expects<state_error>(start.offset <= ~blocks, "RandomGenerator: {} elements do not fit behind offset {}; choose another seed", size,
+                         start.offset);
     m_state.offset += blocks;
     return start;
   }

@@ -90,7 +90,8 @@ namespace detail {
 /// Two independent standard normal numbers from 64 random bits, at most 6.56 from 0. Box and Muller, "A Note on the Generation of
 /// Random Normal Deviates", 1958; polynomials for sin(pi t / 4) / t and cos(pi t / 4) are minimax fits on [-1, 1].
 struct BoxMuller {
-  [[gnu::always_inline]] MEZZO_HOST_DEVICE constexpr void operator()(float& first, float& second, std::uint32_t bits, std::uint32_t angle) const {
+  [[gnu::always_inline]] MEZZO_HOST_DEVICE constexpr void operator()(float& first, float& second, std::uint32_t bits,
+                                                                     std::uint32_t angle) const {
     const float radius = root(minus_two_log(static_cast<float>(static_cast<std::int32_t>((bits >> 1) | 1u)) * 0x1p-31f));
     const std::uint32_t quarter = (angle + 0x20000000u) >> 30;  // the angle is that of quarter * pi / 2 + t * pi / 4
     const float t = static_cast<float>(static_cast<std::int32_t>(angle - (quarter << 30))) * 0x1p-29f;
@@ -106,7 +107,8 @@ struct BoxMuller {
     c = multiply_add(c, z, 1.0f);
     const bool is_swapped = (quarter & 1u) != 0u;
     const std::uint32_t cosine_sign = ((quarter + 1u) & 2u) << 30, sine_sign = (quarter & 2u) << 30;
-    const std::uint32_t cosine = __builtin_bit_cast(std::uint32_t, is_swapped ? s : c), sine = __builtin_bit_cast(std::uint32_t, is_swapped ? c : s);
+    const std::uint32_t cosine = __builtin_bit_cast(std::uint32_t, is_swapped ? s : c),
+                        sine = __builtin_bit_cast(std::uint32_t, is_swapped ? c : s);
     first = radius * __builtin_bit_cast(float, cosine ^ cosine_sign);
     second = radius * __builtin_bit_cast(float, sine ^ sine_sign);
   }
@@ -121,7 +123,8 @@ struct StandardNormals {
     RandomBits::fill(isa, state, bits);
     const std::uint32_t* from = bits;
     for (index_t i = 0; i < random_group; i += 2 * random_lanes) {
-      transform_range(isa, BoxMuller{}, random_lanes, write(to + i), write(to + i + random_lanes), read(from + i), read(from + i + random_lanes));
+      transform_range(isa, BoxMuller{}, random_lanes, write(to + i), write(to + i + random_lanes), read(from + i),
+                      read(from + i + random_lanes));
     }
   }
 };
@@ -196,7 +199,8 @@ constexpr FloatRange finite_range() {
 template <class C, class Y>
 void run_uniform(C& context, RandomGenerator& generator, const Y& y, float low, float high) {
   const auto range = range_between<typename Y::value_type>(low, high);
-  random_transform<RandomBits>(context, generator.reserve(y.size()), Uniform{static_cast<double>(low), static_cast<double>(high), range}, write(y));
+  random_transform<RandomBits>(context, generator.reserve(y.size()), Uniform{static_cast<double>(low), static_cast<double>(high), range},
+                               write(y));
 }
 
 template <class C, class Y>
@@ -238,7 +242,9 @@ float kaiming_deviation(const View& weight, const KaimingOptions& options, messa
 }
 
 /// Half the width of the uniform distribution around 0 with that standard deviation.
-constexpr float half_width(float standard_deviation) { return static_cast<float>(static_cast<double>(standard_deviation) * 1.73205080756887729353); }
+constexpr float half_width(float standard_deviation) {
+  return static_cast<float>(static_cast<double>(standard_deviation) * 1.73205080756887729353);
+}
 
 }  // namespace detail
 
@@ -263,7 +269,8 @@ void normal(C& context, RandomGenerator& generator, Out&& out, const NormalOptio
   detail::require_floating_point<decltype(y)>();
   const float& deviation = options.standard_deviation;
   expects<option_error>(is_finite(options.mean), "normal: mean must be finite, is {}", options.mean);
-  expects<option_error>(is_finite(deviation) && deviation >= 0.0f, "normal: standard_deviation must be finite and not negative, is {}", deviation);
+  expects<option_error>(is_finite(deviation) && deviation >= 0.0f, "normal: standard_deviation must be finite and not negative, is {}",
+                        deviation);
   detail::run_normal(context, generator, y, options.mean, deviation);
 }
 
@@ -280,7 +287,8 @@ void xavier_uniform(C& context, RandomGenerator& generator, Weight&& weight, con
 template <Context C, class Weight>
 void xavier_normal(C& context, RandomGenerator& generator, Weight&& weight, const XavierOptions& options = {}) {
   const auto view = detail::initialised_view<C>(weight);
-  detail::run_normal(context, generator, view, 0.0f, detail::xavier_deviation(view, options, "xavier_normal: gain must lie in [0, 2^100], is {}"));
+  detail::run_normal(context, generator, view, 0.0f,
+                     detail::xavier_deviation(view, options, "xavier_normal: gain must lie in [0, 2^100], is {}"));
 }
 
 /// Weights [outputs, inputs, ...] of variance gain_of(nonlinearity)^2 / fan, uniform around 0; fans as for xavier_uniform. Throws
@@ -295,7 +303,8 @@ void kaiming_uniform(C& context, RandomGenerator& generator, Weight&& weight, co
 template <Context C, class Weight>
 void kaiming_normal(C& context, RandomGenerator& generator, Weight&& weight, const KaimingOptions& options = {}) {
   const auto view = detail::initialised_view<C>(weight);
-  detail::run_normal(context, generator, view, 0.0f, detail::kaiming_deviation(view, options, "kaiming_normal: negative_slope must be finite, is {}"));
+  detail::run_normal(context, generator, view, 0.0f,
+                     detail::kaiming_deviation(view, options, "kaiming_normal: negative_slope must be finite, is {}"));
 }
 
 }  // namespace mezzo

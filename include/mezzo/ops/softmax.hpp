@@ -11,6 +11,16 @@ namespace mezzo {
 
 namespace detail {
 
+/// A maximum that may pass over NaN, for rows where the next step finds it: one instruction, other than Maximum.
+template <class V>
+struct RowMaximum {
+  using value_type = V;
+  using partial_type = V;
+  MEZZO_HOST_DEVICE static constexpr V identity() { return -static_cast<V>(__builtin_inf()); }
+  MEZZO_HOST_DEVICE static constexpr V map(V x) { return x; }
+  MEZZO_HOST_DEVICE static constexpr V combine(V a, V b) { return b > a ? b : a; }
+};
+
 /// The sum of exp(x - shift).
 template <class V>
 struct ExpSum {
@@ -79,7 +89,7 @@ struct RowShift {
 template <class Range>
 auto row_shift(Isa isa, index_t width, Range row) {
   using V = compute_type_t<std::remove_const_t<typename Range::element_type>>;
-  const V shift = reduce_range(isa, Maximum<V>{}, width, row);
+  const V shift = reduce_range(isa, RowMaximum<V>{}, width, row);
   return RowShift<V>{shift, reduce_range(isa, ExpSum<V>{shift}, width, row)};
 }
 
