@@ -74,16 +74,11 @@ struct Digits {
   std::vector<int> labels;
 
   auto loader(const mezzo::DataLoaderOptions& options) const {
-    const auto count = index_t(labels.size());
-    return mezzo::DataLoader(mezzo::HostView<const float, 2>(images.data(), {count, pixels}), mezzo::HostView<const int, 1>(labels.data(), {count}), options);
+    return mezzo::DataLoader(mezzo::TensorView(images.data(), mezzo::Extents(labels.size(), pixels)), mezzo::TensorView(labels.data(), mezzo::Extents(labels.size())), options);
   }
 };
 
-struct Result {
-  double accuracy = 0, loss = 0, seconds = 0;
-  int skipped = 0;
-  index_t bytes = 0;
-};
+struct Result { double accuracy = 0, loss = 0, seconds = 0; int skipped = 0; index_t bytes = 0; };
 
 template <class Policy, class Context>
 Result train(Context& context, const Digits& training, const Digits& test, int epochs, unsigned seed, std::ostream& curve) {

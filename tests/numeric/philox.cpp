@@ -68,24 +68,25 @@ TEST_CASE("the bits of an element") {
   CHECK(mezzo::random_bits(state, 255) == 0x8EF54A1E);
   CHECK(mezzo::random_bits(state, 256) == 0xD51E8610);
   CHECK(mezzo::random_bits(state, 65536) == 0x246416D8);
-  const RandomState carries{.seed = 0x0123456789ABCDEF, .offset = 0xFFFFFFFF - 70};  // the counter passes 2^32 on the way
-  CHECK(mezzo::random_bits(carries, 0) == 0x1720C16B);
-  CHECK(mezzo::random_bits(carries, 64) == 0xAAF5E8D9);
-  CHECK(mezzo::random_bits(carries, 256) == 0x5A4C9B83);
-  CHECK(mezzo::random_bits(carries, 1000) == 0x7164EA51);
-  CHECK(mezzo::random_bits(carries, 65536) == 0x5824AEBE);
+  const RandomState carries{.seed = 0x0123456789ABCDEF, .offset = 0xFFFFFFFF - 30};  // the counter passes 2^32 on the way
+  CHECK(mezzo::random_bits(carries, 0) == 0xE6F61D0B);
+  CHECK(mezzo::random_bits(carries, 63) == 0x54E49BB4);
+  CHECK(mezzo::random_bits(carries, 64) == 0x95AB3F40);
+  CHECK(mezzo::random_bits(carries, 256) == 0x6ECADE6C);
+  CHECK(mezzo::random_bits(carries, 1000) == 0x33B9C117);
+  CHECK(mezzo::random_bits(carries, 65536) == 0xC35E3823);
 }
 
+// 17,158 draws of 32 bits collide by chance for one seed in thirty.
 TEST_CASE("each element has bits of its own, within an operation and in the next one") {
   RandomGenerator generator({.seed = 3, .offset = 0xFFFFFF80});
-  std::set<std::uint64_t> seen;  // pairs of neighbours: 64 bits, of which 20,000 do not collide by chance
-  index_t pairs = 0;
-  for (index_t size : {1, 4, 255, 256, 257, 1000, 16385}) {
+  std::set<std::uint32_t> seen;
+  std::size_t count = 0;
+  for (index_t size : {1, 4, 255, 256, 257, 1000, 15385}) {
     const RandomState state = generator.reserve(size);
-    for (index_t i = 0; i + 1 < size; i += 2, ++pairs)
-      seen.insert(std::uint64_t{mezzo::random_bits(state, i)} << 32 | mezzo::random_bits(state, i + 1));
+    for (index_t i = 0; i < size; ++i, ++count) seen.insert(mezzo::random_bits(state, i));
   }
-  CHECK(static_cast<index_t>(seen.size()) == pairs);
+  CHECK(seen.size() == count);
 }
 
 TEST_CASE("a generator moves on by what the size needs") {

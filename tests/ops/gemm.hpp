@@ -297,7 +297,8 @@ void one_rounding(Context& context) {
 template <class T, class MakeContext>
 void thread_counts(const MakeContext& make_context) {
   const index_t shapes[][3] = {{300, 500, 900}, {1, 3000, 700}, {2000, 1, 700}, {64, 10, 128}, {600, 600, 600}};
-  for (const auto& [m, n, k] : shapes) {
+  for (const auto& shape : shapes) {
+    const index_t m = shape[0], n = shape[1], k = shape[2];
     CAPTURE(m);
     std::vector<unsigned char> first;
     for (int threads : {1, 2, 3}) {

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -70,7 +69,9 @@ void expect_close(T value, double expected, index_t k) {
 
 template <class Policy, class Context>
 void linear_layers(Context& context) {
-  for (const auto& [batch, inputs, outputs] : {std::array<index_t, 3>{5, 7, 3}, {1, 64, 10}, {33, 17, 40}, {0, 3, 2}}) {
+  const index_t shapes[][3] = {{5, 7, 3}, {1, 64, 10}, {33, 17, 40}, {0, 3, 2}};
+  for (const auto& shape : shapes) {
+    const index_t batch = shape[0], inputs = shape[1], outputs = shape[2];
     CAPTURE(batch);
     LinearLayer<Policy, Context> layer(context, batch, inputs, outputs);
     mezzo::linear<Policy>(context, layer.out, layer.in, layer.weight, layer.bias);

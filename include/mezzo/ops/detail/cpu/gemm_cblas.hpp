@@ -2,14 +2,17 @@
 // converts while it packs.
 #pragma once
 
-#include <cblas.h>
-
 #include <mutex>
 #include <type_traits>
 
 #include <mezzo/ops/detail/cpu/gemm_library.hpp>
 
+// Declared here under names of mezzo's own: OpenBLAS's cblas.h defines a global `bfloat16`, which `using mezzo::bfloat16` would meet.
 extern "C" {
+void mezzo_cblas_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float* a, int a_leading, const float* b,
+                       int b_leading, float beta, float* out, int out_leading) __asm__("cblas_sgemm");
+void mezzo_cblas_dgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha, const double* a, int a_leading, const double* b,
+                       int b_leading, double beta, double* out, int out_leading) __asm__("cblas_dgemm");
 [[gnu::weak]] void openblas_set_num_threads(int);
 [[gnu::weak]] int openblas_get_num_threads();
 }
@@ -69,14 +72,18 @@ struct CblasGemmEngine {
   template <class T>
   static void call(const GemmProblem<T>& p) {
     const BlasMatrix a = blas_matrix(p.m, p.k, p.a.stride, p.a.k_stride), b = blas_matrix(p.k, p.n, p.b.k_stride, p.b.stride);
-    const auto order = [](const BlasMatrix& matrix) { return matrix.is_transposed ? CblasTrans : CblasNoTrans; };
+    constexpr int row_major = 101, no_transpose = 111, transpose = 112;  // as every CBLAS numbers them
+    const int order_a = a.is_transposed ? transpose : no_transpose, order_b = b.is_transposed ? transpose : no_transpose;
     const auto narrow = [](index_t value) { return static_cast<int>(value); };
+    const T* const a_data = static_cast<const T*>(p.a.data);
+    const T* const b_data = static_cast<const T*>(p.b.data);
+    T* const out = static_cast<T*>(p.out.data);
     if constexpr (std::is_same_v<T, float>) {
-      cblas_sgemm(CblasRowMajor, order(a), order(b), narrow(p.m), narrow(p.n), narrow(p.k), p.out.alpha, static_cast<const T*>(p.a.data), narrow(a.leading),
-                  static_cast<const T*>(p.b.data), narrow(b.leading), p.out.beta, static_cast<T*>(p.out.data), narrow(p.out.row_stride));
+      mezzo_cblas_sgemm(row_major, order_a, order_b, narrow(p.m), narrow(p.n), narrow(p.k), p.out.alpha, a_data, narrow(a.leading), b_data,
+                        narrow(b.leading), p.out.beta, out, narrow(p.out.row_stride));
     } else {
-      cblas_dgemm(CblasRowMajor, order(a), order(b), narrow(p.m), narrow(p.n), narrow(p.k), p.out.alpha, static_cast<const T*>(p.a.data), narrow(a.leading),
-                  static_cast<const T*>(p.b.data), narrow(b.leading), p.out.beta, static_cast<T*>(p.out.data), narrow(p.out.row_stride));
+      mezzo_cblas_dgemm(row_major, order_a, order_b, narrow(p.m), narrow(p.n), narrow(p.k), p.out.alpha, a_data, narrow(a.leading), b_data,
+                        narrow(b.leading), p.out.beta, out, narrow(p.out.row_stride));
     }
   }
 };
