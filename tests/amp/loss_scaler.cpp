@@ -7,7 +7,6 @@
 #include <vector>
 
 using mezzo::DynamicLossScaler;
-using mezzo::DynamicLossScalerOptions;
 using mezzo::StaticLossScaler;
 
 namespace {

@@ -28,10 +28,8 @@ constexpr double f64(std::uint64_t bits) { return __builtin_bit_cast(double, bit
 constexpr std::uint32_t bits_of(const float& x) { return __builtin_bit_cast(std::uint32_t, x); }
 constexpr std::uint64_t bits_of(const double& x) { return __builtin_bit_cast(std::uint64_t, x); }
 template <class T>
-  requires mezzo::StorageFloat<T>
-constexpr unsigned code_of(T x) {
-  return x.bits();
-}
+requires mezzo::StorageFloat<T>
+constexpr unsigned code_of(T x) { return x.bits(); }
 constexpr bool is_nan_bits(std::uint32_t bits) { return (bits & 0x7FFFFFFFu) > 0x7F800000u; }
 
 template <class T>
@@ -117,7 +115,7 @@ TEST_CASE("float to fp8: e4m3 saturates unless told otherwise, e5m2 overflows to
     float from;
     unsigned to, with_infinity;
   };
-  const Row rows[] = {{448.0f, 0x7E, 0x7E}, {464.0f, 0x7E, 0x7E}, {465.0f, 0x7E, 0x7F}, {-465.0f, 0xFE, 0xFF}, {1e30f, 0x7E, 0x7F},
+  const Row rows[] = {{448.0f, 0x7E, 0x7E}, {464.0f, 0x7E, 0x7E},  {465.0f, 0x7E, 0x7F},   {-465.0f, 0xFE, 0xFF},   {1e30f, 0x7E, 0x7F},
                       {256.0f, 0x78, 0x78}, {0x1p-9f, 0x01, 0x01}, {0x1p-10f, 0x00, 0x00}, {0x1.8p-9f, 0x02, 0x02}, {-0.0f, 0x80, 0x80}};
   test::in_each_float_environment([&](const std::string& environment) {
     CAPTURE(environment);
@@ -186,7 +184,8 @@ TEST_CASE_TEMPLATE("every code converts to float and double and back", T, half, 
       }
       expect(code, (single >> 31) == (code >= format.sign() ? 1u : 0u) && (wide >> 63) == (single >> 31));
       expect(code, bits_of(convert<double>(f32(single))) == wide && bits_of(convert<float>(f64(wide))) == single);
-      expect(code, code_of(convert<T>(f32(single), Overflow::infinity)) == code && code_of(convert<T>(f64(wide), Overflow::infinity)) == code);
+      expect(code,
+             code_of(convert<T>(f32(single), Overflow::infinity)) == code && code_of(convert<T>(f64(wide), Overflow::infinity)) == code);
       expect(code, code_of(convert<T>(x)) == code);
     }
     CAPTURE(first_wrong);
@@ -373,7 +372,8 @@ TEST_CASE("stochastic rounding goes up exactly where the random bits reach the p
   });
 }
 
-TEST_CASE_TEMPLATE("stochastic rounding leaves the numbers of the target alone and is right on average", T, half, bfloat16, fp8_e4m3, fp8_e5m2) {
+TEST_CASE_TEMPLATE("stochastic rounding leaves the numbers of the target alone and is right on average", T, half, bfloat16, fp8_e4m3,
+                   fp8_e5m2) {
   const auto& format = format_of<T>();
   for (unsigned code = 0; code <= format.largest(); ++code) {
     const T x = T::from_bits(static_cast<typename T::bits_type>(code));

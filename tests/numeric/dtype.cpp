@@ -11,10 +11,12 @@ using mezzo::dtype_of;
 
 static_assert(dtype_of<double> == DType::float64 && dtype_of<float> == DType::float32 && dtype_of<mezzo::half> == DType::float16);
 static_assert(dtype_of<mezzo::bfloat16> == DType::bfloat16 && dtype_of<mezzo::fp8_e4m3> == DType::float8_e4m3);
-static_assert(dtype_of<mezzo::fp8_e5m2> == DType::float8_e5m2 && dtype_of<bool> == DType::boolean && dtype_of<const float> == DType::float32);
+static_assert(dtype_of<mezzo::fp8_e5m2> == DType::float8_e5m2 && dtype_of<bool> == DType::boolean &&
+              dtype_of<const float> == DType::float32);
 static_assert(dtype_of<long long> == DType::int64 && dtype_of<unsigned long long> == DType::uint64 && dtype_of<long> == DType::int64);
 static_assert(dtype_of<signed char> == DType::int8 && dtype_of<unsigned char> == DType::uint8);
-static_assert(size_of(DType::float64) == 8 && size_of(DType::bfloat16) == 2 && size_of(DType::float8_e5m2) == 1 && size_of(DType::boolean) == 1);
+static_assert(size_of(DType::float64) == 8 && size_of(DType::bfloat16) == 2 && size_of(DType::float8_e5m2) == 1 &&
+              size_of(DType::boolean) == 1);
 
 namespace {
 
@@ -48,8 +50,8 @@ TEST_CASE("types, values and names agree for every dtype") {
 }
 
 TEST_CASE("names are those of the field") {
-  const char* const names[] = {"float64", "float32", "float16", "bfloat16", "float8_e4m3", "float8_e5m2", "int8", "int16", "int32", "int64",
-                               "uint8",   "uint16",  "uint32",  "uint64",   "bool"};
+  const char* const names[] = {"float64", "float32", "float16", "bfloat16", "float8_e4m3", "float8_e5m2", "int8", "int16",
+                               "int32",   "int64",   "uint8",   "uint16",   "uint32",      "uint64",      "bool"};
   const DType dtypes[] = {DType::float64,     DType::float32, DType::float16, DType::bfloat16, DType::float8_e4m3,
                           DType::float8_e5m2, DType::int8,    DType::int16,   DType::int32,    DType::int64,
                           DType::uint8,       DType::uint16,  DType::uint32,  DType::uint64,   DType::boolean};
@@ -74,8 +76,7 @@ TEST_CASE("a value outside the enumeration is an error, and can be described") {
 }
 
 TEST_CASE("dtypes are described in error messages") {
-  const std::string message = message_of<mezzo::dtype_error>([] {
-    mezzo::expects<mezzo::dtype_error>(false, "cast: {} is not {}", DType::float16, DType::float32);
-  });
+  const std::string message = message_of<mezzo::dtype_error>(
+      [] { mezzo::expects<mezzo::dtype_error>(false, "cast: {} is not {}", DType::float16, DType::float32); });
   CHECK(message == "cast: float16 is not float32");
 }

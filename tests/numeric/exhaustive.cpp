@@ -49,8 +49,8 @@ std::uint64_t count_wrong(const test::Format& format, const std::vector<std::uin
   }
   for (; bits < last; ++bits) {
     const T positive = convert<T>(f32(bits)), negative = convert<T>(f32(bits | sign));
-    const bool is_right = format.is_nan(positive.bits()) && (positive.bits() | format.sign()) == negative.bits() &&
-                          (positive.bits() & format.sign()) == 0;
+    const bool is_right =
+        format.is_nan(positive.bits()) && (positive.bits() | format.sign()) == negative.bits() && (positive.bits() & format.sign()) == 0;
     const std::uint32_t back = __builtin_bit_cast(std::uint32_t, convert<float>(negative));
     wrong += is_right && back > (infinity | sign) ? 0 : 1;
   }

@@ -2,8 +2,10 @@
 
 #include <mezzo/numeric/math.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 
 namespace {

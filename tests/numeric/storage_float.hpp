@@ -68,10 +68,9 @@ void check_all_limits(const Limits& expected) {
 }
 
 template <class T>
-constexpr bool is_plain_storage =
-    std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T> && std::is_standard_layout_v<T> &&
-    std::has_unique_object_representations_v<T> && sizeof(T) == sizeof(typename mezzo::float_traits<T>::storage_type) &&
-    alignof(T) == sizeof(T);
+constexpr bool is_plain_storage = std::is_trivially_copyable_v<T>&& std::is_trivially_default_constructible_v<T>&&
+                                      std::is_standard_layout_v<T>&& std::has_unique_object_representations_v<T> &&
+                                  sizeof(T) == sizeof(typename mezzo::float_traits<T>::storage_type) && alignof(T) == sizeof(T);
 
 template <class T>
 constexpr bool converts_as_documented =
@@ -80,11 +79,11 @@ constexpr bool converts_as_documented =
     std::is_constructible_v<T, int> && std::is_constructible_v<T, unsigned long long> && std::is_constructible_v<T, bool>;
 
 template <class T>
-constexpr bool mixes_as_documented =
-    std::is_same_v<decltype(T() + T()), T> && std::is_same_v<decltype(T() - T()), T> && std::is_same_v<decltype(T() * T()), T> &&
-    std::is_same_v<decltype(T() / T()), T> && std::is_same_v<decltype(-T()), T> && std::is_same_v<decltype(+T()), T> &&
-    std::is_same_v<decltype(T() + 1.0f), float> && std::is_same_v<decltype(1.0f * T()), float> && std::is_same_v<decltype(T() * 2), float> &&
-    std::is_same_v<decltype(2 - T()), float> && std::is_same_v<decltype(T() / 2.0), double> && std::is_same_v<decltype(T() < T()), bool>;
+constexpr bool mixes_as_documented = std::is_same_v<decltype(T() + T()), T>&& std::is_same_v<decltype(T() - T()), T>&&
+    std::is_same_v<decltype(T() * T()), T>&& std::is_same_v<decltype(T() / T()), T>&& std::is_same_v<decltype(-T()), T>&&
+        std::is_same_v<decltype(+T()), T>&& std::is_same_v<decltype(T() + 1.0f), float>&& std::is_same_v<decltype(1.0f * T()), float>&&
+            std::is_same_v<decltype(T() * 2), float>&& std::is_same_v<decltype(2 - T()), float>&&
+                std::is_same_v<decltype(T() / 2.0), double>&& std::is_same_v<decltype(T() < T()), bool>;
 
 /// Literals of every kind, all at compile time.
 template <class T>

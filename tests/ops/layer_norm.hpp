@@ -127,7 +127,8 @@ void layer_norm_backward_in(Context& context) {
   mezzo::cast(context, mean64, mean);
   mezzo::cast(context, inverse_sigma64, inverse_sigma);
   auto gx = mezzo::make_tensor<T>(context, {rows, width});
-  auto g_gamma = mezzo::make_tensor<float>(context, {width}), g_beta = mezzo::make_tensor<T>(context, {width});
+  auto g_gamma = mezzo::make_tensor<float>(context, {width});
+  auto g_beta = mezzo::make_tensor<T>(context, {width});
   auto g_gamma64 = mezzo::make_tensor<double>(context, {width}), g_beta64 = mezzo::make_tensor<double>(context, {width});
   mezzo::fill(context, g_gamma, std::nanf(""));  // overwritten
   mezzo::layer_norm_backward(context, gx, g_gamma, g_beta, gy, x, gamma, mean, inverse_sigma);
@@ -201,7 +202,8 @@ void layer_norm_misuse(Context& context) {
   CHECK_THROWS_AS(mezzo::layer_norm(context, x, x, none, none, {.mean = gamma.view()}), mezzo::shape_error);
   CHECK_THROWS_WITH_AS(mezzo::layer_norm(context, x, x, none, none, {.epsilon = 0}), "layer_norm: epsilon must be positive, is 0", mezzo::option_error);
   CHECK_THROWS_AS(mezzo::layer_norm_backward(context, x, gamma, none, x, x, none, gamma, gamma), mezzo::shape_error);
-  auto empty = mezzo::make_zeros<float>(context, {0, 4}), statistics = mezzo::make_zeros<float>(context, {0}), g = mezzo::make_tensor<float>(context, {4});
+  auto empty = mezzo::make_zeros<float>(context, {0, 4});
+  auto statistics = mezzo::make_zeros<float>(context, {0}), g = mezzo::make_tensor<float>(context, {4});
   mezzo::fill(context, g, std::nanf(""));
   mezzo::layer_norm(context, empty, empty, gamma, none);
   mezzo::layer_norm_backward(context, empty, g, none, empty, empty, gamma, statistics, statistics);

@@ -16,8 +16,8 @@ namespace mezzo {
 
 /// `x` as To, rounded once, to nearest with ties to even. Subnormals are kept; NaN stays NaN.
 template <FloatingPoint To, class From>
-  requires FloatingPoint<From> || std::integral<From>
-MEZZO_HOST_DEVICE constexpr To convert(const From& x, Overflow overflow = float_traits<To>::overflow) {
+requires FloatingPoint<From> || std::integral<From> MEZZO_HOST_DEVICE constexpr To convert(const From& x,
+                                                                                           Overflow overflow = float_traits<To>::overflow) {
   using layout = detail::Layout<To>;
   if constexpr (std::integral<From>) {
     return detail::from_bits<To>(detail::from_integer<To>(x, overflow));
@@ -41,8 +41,7 @@ MEZZO_HOST_DEVICE constexpr To convert(const From& x, Overflow overflow = float_
 
 /// `x` as an integer: rounded to nearest with ties to even, clamped to To's range, 0 for NaN.
 template <std::integral To, class From>
-  requires(!std::same_as<To, bool> && (FloatingPoint<From> || std::integral<From>))
-MEZZO_HOST_DEVICE constexpr To convert(const From& x) {
+requires(!std::same_as<To, bool> && (FloatingPoint<From> || std::integral<From>)) MEZZO_HOST_DEVICE constexpr To convert(const From& x) {
   if constexpr (std::integral<From>) {
     const bool is_negative = x < From{0};
     const auto value = static_cast<std::uint64_t>(x);
@@ -56,8 +55,7 @@ MEZZO_HOST_DEVICE constexpr To convert(const From& x) {
 
 /// Whether `x` is not zero; NaN is not.
 template <std::same_as<bool> To, class From>
-  requires FloatingPoint<From> || std::integral<From>
-MEZZO_HOST_DEVICE constexpr bool convert(const From& x) {
+requires FloatingPoint<From> || std::integral<From> MEZZO_HOST_DEVICE constexpr bool convert(const From& x) {
   if constexpr (std::integral<From>) {
     return x != From{0};
   } else {
@@ -68,7 +66,8 @@ MEZZO_HOST_DEVICE constexpr bool convert(const From& x) {
 /// `x` as To, rounded to one of its two neighbours so that the mean over `random_bits` is x: to the one farther from zero where
 /// |x| / ulp + random_bits / 2^32 reaches it. Numbers of To stay what they are; steps below 2^-31 ulp are lost.
 template <StorageFloat To>
-MEZZO_HOST_DEVICE constexpr To convert_stochastic(const float& x, std::uint32_t random_bits, Overflow overflow = float_traits<To>::overflow) {
+MEZZO_HOST_DEVICE constexpr To convert_stochastic(const float& x, std::uint32_t random_bits,
+                                                  Overflow overflow = float_traits<To>::overflow) {
   return To::from_bits(detail::narrow<To, float>(detail::bits_of(x), overflow, detail::Stochastic{random_bits}));
 }
 

@@ -44,9 +44,9 @@ struct type_tag {
 
 namespace detail {
 
-inline constexpr const char* dtype_names[dtype_count] = {"float64", "float32", "float16", "bfloat16", "float8_e4m3",
-                                                         "float8_e5m2", "int8", "int16", "int32", "int64",
-                                                         "uint8", "uint16", "uint32", "uint64", "bool"};
+inline constexpr const char* dtype_names[dtype_count] = {"float64",     "float32", "float16", "bfloat16", "float8_e4m3",
+                                                         "float8_e5m2", "int8",    "int16",   "int32",    "int64",
+                                                         "uint8",       "uint16",  "uint32",  "uint64",   "bool"};
 
 template <class T>
 constexpr DType find_dtype() {
@@ -75,7 +75,7 @@ constexpr DType find_dtype() {
 
 /// The DType of elements of type T, const or not; integer types of the same size and sign have the same.
 template <class T>
-  requires FloatingPoint<std::remove_cv_t<T>> || std::integral<T>
+requires FloatingPoint<std::remove_cv_t<T>> || std::integral<T>
 inline constexpr DType dtype_of = detail::find_dtype<std::remove_cv_t<T>>();
 
 /// Calls f(type_tag<T>{}) with the T that has `dtype`, and returns what it returns, which must be of one type for all T.
@@ -83,21 +83,36 @@ inline constexpr DType dtype_of = detail::find_dtype<std::remove_cv_t<T>>();
 template <class F>
 constexpr decltype(auto) visit_dtype(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::float64: return f(type_tag<double>{});
-    case DType::float32: return f(type_tag<float>{});
-    case DType::float16: return f(type_tag<half>{});
-    case DType::bfloat16: return f(type_tag<bfloat16>{});
-    case DType::float8_e4m3: return f(type_tag<fp8_e4m3>{});
-    case DType::float8_e5m2: return f(type_tag<fp8_e5m2>{});
-    case DType::int8: return f(type_tag<std::int8_t>{});
-    case DType::int16: return f(type_tag<std::int16_t>{});
-    case DType::int32: return f(type_tag<std::int32_t>{});
-    case DType::int64: return f(type_tag<std::int64_t>{});
-    case DType::uint8: return f(type_tag<std::uint8_t>{});
-    case DType::uint16: return f(type_tag<std::uint16_t>{});
-    case DType::uint32: return f(type_tag<std::uint32_t>{});
-    case DType::uint64: return f(type_tag<std::uint64_t>{});
-    case DType::boolean: return f(type_tag<bool>{});
+    case DType::float64:
+      return f(type_tag<double>{});
+    case DType::float32:
+      return f(type_tag<float>{});
+    case DType::float16:
+      return f(type_tag<half>{});
+    case DType::bfloat16:
+      return f(type_tag<bfloat16>{});
+    case DType::float8_e4m3:
+      return f(type_tag<fp8_e4m3>{});
+    case DType::float8_e5m2:
+      return f(type_tag<fp8_e5m2>{});
+    case DType::int8:
+      return f(type_tag<std::int8_t>{});
+    case DType::int16:
+      return f(type_tag<std::int16_t>{});
+    case DType::int32:
+      return f(type_tag<std::int32_t>{});
+    case DType::int64:
+      return f(type_tag<std::int64_t>{});
+    case DType::uint8:
+      return f(type_tag<std::uint8_t>{});
+    case DType::uint16:
+      return f(type_tag<std::uint16_t>{});
+    case DType::uint32:
+      return f(type_tag<std::uint32_t>{});
+    case DType::uint64:
+      return f(type_tag<std::uint64_t>{});
+    case DType::boolean:
+      return f(type_tag<bool>{});
   }
   detail::fail<dtype_error>("visit_dtype: {} is no DType; there are {}", static_cast<int>(dtype), dtype_count);
 }
@@ -109,7 +124,8 @@ constexpr std::size_t size_of(DType dtype) {
 
 /// The name that to_dtype reads, such as "float32". Throws dtype_error for a value outside the enumeration.
 constexpr const char* name_of(DType dtype) {
-  expects<dtype_error>(static_cast<int>(dtype) < dtype_count, "name_of: {} is no DType; there are {}", static_cast<int>(dtype), dtype_count);
+  expects<dtype_error>(static_cast<int>(dtype) < dtype_count, "name_of: {} is no DType; there are {}", static_cast<int>(dtype),
+                       dtype_count);
   return detail::dtype_names[static_cast<int>(dtype)];
 }
 

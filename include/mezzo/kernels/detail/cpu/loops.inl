@@ -66,7 +66,6 @@ MEZZO_TARGET [[gnu::always_inline]] inline void store_block(half* to, const Bloc
 MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, const half* from) {
   std::uint16_t codes[block_size];
   __builtin_memcpy(codes, from, sizeof codes);
-  MEZZO_VECTORIZE
   for (int k = 0; k < block_size; ++k) {
     const std::int32_t code = codes[k], magnitude = code & 0x7FFF;
     const auto small = __builtin_bit_cast(std::int32_t, static_cast<float>(magnitude) * 0x1p-24f);
@@ -80,7 +79,6 @@ MEZZO_TARGET [[gnu::always_inline]] inline void store_block(half* to, const Bloc
   Block<std::uint32_t> from;
   __builtin_memcpy(&from, &block, sizeof from);
   Block<std::uint16_t> codes;
-  MEZZO_VECTORIZE
   for (int k = 0; k < block_size; ++k) {
     const std::uint32_t bits = from.at[k];
     const auto magnitude = static_cast<std::int32_t>(bits & 0x7FFFFFFFu);
@@ -107,7 +105,6 @@ MEZZO_TARGET [[gnu::always_inline]] inline void store_block(bfloat16* to, const 
   Block<std::uint32_t> from;
   __builtin_memcpy(&from, &block, sizeof from);
   Block<std::uint16_t> codes;
-  MEZZO_VECTORIZE
   for (int k = 0; k < block_size; ++k) {
     const std::uint32_t bits = from.at[k];
     const std::uint32_t rounded = bits + 0x7FFFu + (bits >> 16 & 1u);
@@ -144,9 +141,8 @@ struct Lane : R {
 };
 
 template <class Functor, class... Ranges>
-MEZZO_TARGET [[gnu::always_inline]] inline void transform_block(const Functor& functor, index_t i, Lane<Ranges>&&... lanes) {
+MEZZO_TARGET [[gnu::always_inline, gnu::flatten]] inline void transform_block(const Functor& functor, index_t i, Lane<Ranges>&&... lanes) {
   (lanes.load(i), ...);
-  MEZZO_VECTORIZE
   for (int k = 0; k < block_size; ++k) functor(lanes.block.at[k]...);
   (lanes.store(i), ...);
 }
@@ -158,9 +154,8 @@ MEZZO_TARGET MEZZO_OPTIMIZED void transform_blocks(const Functor functor, index_
 }
 
 template <class Functor, class V, class... Ranges>
-MEZZO_TARGET [[gnu::always_inline]] inline void reduce_block(const Functor& functor, V* sums, index_t i, Lane<Ranges>&&... lanes) {
+MEZZO_TARGET [[gnu::always_inline, gnu::flatten]] inline void reduce_block(const Functor& functor, V* sums, index_t i, Lane<Ranges>&&... lanes) {
   (lanes.load(i), ...);
-  MEZZO_VECTORIZE
   for (int k = 0; k < block_size; ++k) sums[k] = functor.combine(sums[k], functor.map(lanes.block.at[k]...));
 }
 
@@ -177,7 +172,6 @@ MEZZO_TARGET MEZZO_OPTIMIZED void reduce_blocks(const Functor functor, V* result
 MEZZO_TARGET [[gnu::always_inline]] inline void check_block(std::uint32_t* largest, float* sums, const Block<float>& block) {
   Block<std::uint32_t> bits;
   __builtin_memcpy(&bits, &block, sizeof bits);
-  MEZZO_VECTORIZE
   for (int k = 0; k < block_size; ++k) {
     const std::uint32_t magnitude = bits.at[k] & 0x7FFFFFFFu;
     largest[k] = largest[k] < magnitude ? magnitude : largest[k];
@@ -205,7 +199,6 @@ MEZZO_TARGET MEZZO_OPTIMIZED void scale_check_blocks(FiniteChecks& results, floa
   Lane<Range<Out, AccessMode::write>> out({to});
   for (index_t i = 0; i < count; i += block_size) {
     in.load(i);
-    MEZZO_VECTORIZE
     for (int k = 0; k < block_size; ++k) out.block.at[k] = in.block.at[k] * factor;
     check_block(checks.largest, checks.sums_of_squares, out.block);
     out.store(i);
