@@ -17,7 +17,9 @@ struct Matrices {
   mezzo::Tensor<T, 2> a, b, out;
 
   explicit Matrices(index_t size)
-      : a(mezzo::make_tensor<T>(context, {size, size})), b(mezzo::make_tensor<T>(context, {size, size})), out(mezzo::make_tensor<T>(context, {size, size})) {
+      : a(mezzo::make_tensor<T>(context, {size, size})),
+        b(mezzo::make_tensor<T>(context, {size, size})),
+        out(mezzo::make_tensor<T>(context, {size, size})) {
     for (index_t i = 0; i < a.size(); ++i) a.data()[i] = b.data()[i] = mezzo::convert<T>(static_cast<float>(i % 17 - 8) / 8);
   }
 };
@@ -39,12 +41,13 @@ template <class T>
 void gemm_own(benchmark::State& state) {
   Matrices<T> m(state.range(0));
   const index_t size = state.range(0), bytes = sizeof(T);
-  const mezzo::detail::GemmProblem<float> problem{size,
-                                                  size,
-                                                  size,
-                                                  {m.a.data(), bytes, size, 1, mezzo::detail::pack_panels<float, T>},
-                                                  {m.b.data(), bytes, 1, size, mezzo::detail::pack_panels<float, T>},
-                                                  {m.out.data(), bytes, size, 1, 1.0f, 0.0f, nullptr, nullptr, mezzo::detail::store_tile<float, T>}};
+  const mezzo::detail::GemmProblem<float> problem{
+      size,
+      size,
+      size,
+      {m.a.data(), bytes, size, 1, mezzo::detail::pack_panels<float, T>},
+      {m.b.data(), bytes, 1, size, mezzo::detail::pack_panels<float, T>},
+      {m.out.data(), bytes, size, 1, 1.0f, 0.0f, nullptr, nullptr, mezzo::detail::store_tile<float, T>}};
   for (auto _ : state) mezzo::detail::multiply_own(m.context, problem);
   count_flops(state);
 }

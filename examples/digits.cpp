@@ -11,7 +11,7 @@
 #include <vector>
 
 using mezzo::index_t;
-constexpr index_t pixels = 64, hidden = 128, classes = 10, batch = 32;
+constexpr index_t pixels = 64, hidden = 256, classes = 10, batch = 32;
 
 /// The user's own struct of parameters and activations. An operation names what it does; Policy decides in which type.
 template <class Policy, class Context>
@@ -137,7 +137,7 @@ int main(int count, char** arguments) {
   const auto train_all = [&](auto policy, double& accuracy) {
     curves << "\n\n\"" << policy.name << "\"\n";
     for (unsigned seed = 1; seed <= (is_quick ? 1 : 3); ++seed) {
-      const Result r = train<decltype(policy)>(context, training, test, is_quick ? 3 : 30, seed, seed == 1 ? curves : unseen);
+      const Result r = train<decltype(policy)>(context, training, test, is_quick ? 3 : 40, seed, seed == 1 ? curves : unseen);
       char row[128];
       std::snprintf(row, sizeof row, "%-10s %4u %12.2f %% %11.5f %14d %16ld bytes %6.2f s\n", policy.name, seed, 100 * r.accuracy, r.loss, r.skipped, long(r.bytes), r.seconds);
       table += row;

@@ -108,10 +108,12 @@ struct Product {
         const std::size_t at = static_cast<std::size_t>(i * n + j), column = static_cast<std::size_t>(j);
         const double old = beta != 0 ? before[at] : 0, added = bias.empty() ? 0 : bias[column];
         const double expected = alpha * sums[column] + beta * old + added;
-        const double sum_error = static_cast<double>(k + 4) * unit * (std::abs(alpha) * magnitudes[column] + std::abs(beta * old) + std::abs(added));
+        const double sum_error =
+            static_cast<double>(k + 4) * unit * (std::abs(alpha) * magnitudes[column] + std::abs(beta * old) + std::abs(added));
         const double bound = sum_error + (std::abs(expected) + sum_error) * epsilon / 2 + smallest;
         if (!(std::abs(out[at] - expected) <= bound)) {
-          return "[" + std::to_string(i) + ", " + std::to_string(j) + "] is " + std::to_string(out[at]) + ", not " + std::to_string(expected);
+          return "[" + std::to_string(i) + ", " + std::to_string(j) + "] is " + std::to_string(out[at]) + ", not " +
+                 std::to_string(expected);
         }
       }
     }
@@ -119,11 +121,12 @@ struct Product {
   }
 };
 
-inline void expect_right(const Product& product, const std::vector<double>& out, bool has_clean_gaps, std::uint64_t seed, Layout out_layout, Layout a, Layout b) {
-  const std::string what = "m, n, k " + std::to_string(product.m) + " " + std::to_string(product.n) + " " + std::to_string(product.k) + "; layouts " +
-                           std::to_string(static_cast<int>(out_layout)) + " " + std::to_string(static_cast<int>(a)) + " " + std::to_string(static_cast<int>(b)) +
-                           "; alpha " + std::to_string(product.options.alpha) + ", beta " + std::to_string(product.options.beta) +
-                           (product.bias.empty() ? "" : ", bias") + "; seed " + std::to_string(seed);
+inline void expect_right(const Product& product, const std::vector<double>& out, bool has_clean_gaps, std::uint64_t seed, Layout out_layout,
+                         Layout a, Layout b) {
+  const std::string what = "m, n, k " + std::to_string(product.m) + " " + std::to_string(product.n) + " " + std::to_string(product.k) +
+                           "; layouts " + std::to_string(static_cast<int>(out_layout)) + " " + std::to_string(static_cast<int>(a)) + " " +
+                           std::to_string(static_cast<int>(b)) + "; alpha " + std::to_string(product.options.alpha) + ", beta " +
+                           std::to_string(product.options.beta) + (product.bias.empty() ? "" : ", bias") + "; seed " + std::to_string(seed);
   CHECK_MESSAGE(product.fault(out) == "", what);
   CHECK_MESSAGE(has_clean_gaps, what);
 }
@@ -142,8 +145,16 @@ void check_product(Context& context, index_t m, index_t n, index_t k, Layout out
   b.fill(random);
   bias.fill(random);
   if (options.beta != 0) out.fill(random);
-  const Product product{m, n, k, options, numbers(a.view()), numbers(b.view()), numbers(bias.view()), numbers(out.view()),
-                        std::is_same_v<A, double> ? 0x1p-53 : 0x1p-24, number(std::numeric_limits<Out>::epsilon()),
+  const Product product{m,
+                        n,
+                        k,
+                        options,
+                        numbers(a.view()),
+                        numbers(b.view()),
+                        numbers(bias.view()),
+                        numbers(out.view()),
+                        std::is_same_v<A, double> ? 0x1p-53 : 0x1p-24,
+                        number(std::numeric_limits<Out>::epsilon()),
                         number(std::numeric_limits<Out>::denorm_min())};
   if (has_bias) {
     mezzo::gemm(context, out.view(), a.view(), b.view(), bias.view().select(0, 0), options);
@@ -188,7 +199,8 @@ void layouts(Context& context) {
 template <class A, class B, class Context>
 void inputs(Context& context) {
   check_product<float, A, B>(context, 37, 29, 411, Layout::rows, Layout::rows, Layout::rows);
-  check_product<float, A, B>(context, 37, 29, 45, Layout::columns, Layout::columns, Layout::wide_columns, {.alpha = 1.5f, .beta = 0.5f}, true);
+  check_product<float, A, B>(context, 37, 29, 45, Layout::columns, Layout::columns, Layout::wide_columns, {.alpha = 1.5f, .beta = 0.5f},
+                             true);
   check_product<float, A, B>(context, 1, 29, 45, Layout::rows, Layout::rows, Layout::columns);
 }
 
@@ -205,7 +217,8 @@ void options(Context& context) {
   for (float alpha : {1.0f, 0.0f, -1.5f}) {
     for (float beta : {0.0f, 1.0f, -0.5f}) {
       for (bool has_bias : {false, true}) {
-        for (index_t k : {0, 40, 500}) check_product<T, T, T>(context, 70, 40, k, Layout::rows, Layout::rows, Layout::rows, {.alpha = alpha, .beta = beta}, has_bias);
+        for (index_t k : {0, 40, 500})
+          check_product<T, T, T>(context, 70, 40, k, Layout::rows, Layout::rows, Layout::rows, {.alpha = alpha, .beta = beta}, has_bias);
       }
     }
   }
@@ -321,12 +334,17 @@ void shapes_that_do_not_fit(Context& context) {
   out.fill(7.0);
   a.fill(1.0);
   b.fill(1.0);
-  CHECK_THROWS_WITH_AS(gemm(context, out.view(), a.view(), other.view()), "gemm: inner extents differ, a is [2, 3] and b is [5, 4]", mezzo::shape_error);
+  CHECK_THROWS_WITH_AS(gemm(context, out.view(), a.view(), other.view()), "gemm: inner extents differ, a is [2, 3] and b is [5, 4]",
+                       mezzo::shape_error);
   CHECK_THROWS_WITH_AS(gemm(context, other.view(), a.view(), b.view()), "gemm: out is [5, 4], but a b is [2, 4]", mezzo::shape_error);
-  CHECK_THROWS_WITH_AS(gemm(context, out.view(), a.view(), b.view(), bias.view().select(0, 0)), "gemm: bias is [3], but out is [2, 4]", mezzo::shape_error);
-  CHECK_THROWS_WITH_AS(gemm(context, square.view(), square.view(), b.view().slice(0, 0, 0)), doctest::Contains("inner extents differ"), mezzo::shape_error);
-  CHECK_THROWS_WITH_AS(gemm(context, square.view(), square.view(), other.view().slice(0, 0, 4)), doctest::Contains("out and a are the same memory"), mezzo::option_error);
-  CHECK_THROWS_WITH_AS(gemm(context, square.view(), other.view().slice(0, 0, 4), square.view()), doctest::Contains("out and b are the same memory"), mezzo::option_error);
+  CHECK_THROWS_WITH_AS(gemm(context, out.view(), a.view(), b.view(), bias.view().select(0, 0)), "gemm: bias is [3], but out is [2, 4]",
+                       mezzo::shape_error);
+  CHECK_THROWS_WITH_AS(gemm(context, square.view(), square.view(), b.view().slice(0, 0, 0)), doctest::Contains("inner extents differ"),
+                       mezzo::shape_error);
+  CHECK_THROWS_WITH_AS(gemm(context, square.view(), square.view(), other.view().slice(0, 0, 4)),
+                       doctest::Contains("out and a are the same memory"), mezzo::option_error);
+  CHECK_THROWS_WITH_AS(gemm(context, square.view(), other.view().slice(0, 0, 4), square.view()),
+                       doctest::Contains("out and b are the same memory"), mezzo::option_error);
   for (index_t i = 0; i < 2; ++i) CHECK(out.view()(i, 3) == 7.0f);
 }
 

@@ -25,7 +25,8 @@ TEST_CASE("views take the place of parameters") {
 }
 
 TEST_CASE("the gradients' bits do not depend on the number of threads") {
-  test::linear_gradients_ignore_threads([](int threads) { return std::make_unique<CpuContext>(mezzo::CpuContextOptions{.threads = threads}); });
+  test::linear_gradients_ignore_threads(
+      [](int threads) { return std::make_unique<CpuContext>(mezzo::CpuContextOptions{.threads = threads}); });
 }
 
 TEST_CASE("shapes that do not fit are refused, and nothing is written") {

@@ -37,9 +37,16 @@ struct LinearLayer {
   mezzo::Tensor<T, 2> in, out, grad_in, grad_out;
 
   LinearLayer(Context& context, index_t batch_size, index_t input_count, index_t output_count)
-      : batch(batch_size), inputs(input_count), outputs(output_count), arena(context), weight(arena, "weight", {outputs, inputs}),
-        bias(arena, "bias", {outputs}), in(mezzo::make_tensor<T>(context, {batch, inputs})), out(mezzo::make_tensor<T>(context, {batch, outputs})),
-        grad_in(mezzo::make_tensor<T>(context, {batch, inputs})), grad_out(mezzo::make_tensor<T>(context, {batch, outputs})) {
+      : batch(batch_size),
+        inputs(input_count),
+        outputs(output_count),
+        arena(context),
+        weight(arena, "weight", {outputs, inputs}),
+        bias(arena, "bias", {outputs}),
+        in(mezzo::make_tensor<T>(context, {batch, inputs})),
+        out(mezzo::make_tensor<T>(context, {batch, outputs})),
+        grad_in(mezzo::make_tensor<T>(context, {batch, inputs})),
+        grad_out(mezzo::make_tensor<T>(context, {batch, outputs})) {
     arena.seal();
     Random random(static_cast<std::uint64_t>(batch * 31 + inputs * 7 + outputs));
     fill_uniform<T>(in.view(), random);
@@ -207,20 +214,21 @@ void linear_shapes_that_do_not_fit(Context& context) {
   LinearLayer<Policy, Context> layer(context, 2, 3, 4);
   auto other = mezzo::make_tensor<float>(context, {2, 5});
   auto wrong_bias = mezzo::make_tensor<float>(context, {3});
-  CHECK_THROWS_WITH_AS(mezzo::linear<Policy>(context, layer.out, other, layer.weight, layer.bias), "linear: in is [2, 5], but weight is [4, 3]",
-                       mezzo::shape_error);
+  CHECK_THROWS_WITH_AS(mezzo::linear<Policy>(context, layer.out, other, layer.weight, layer.bias),
+                       "linear: in is [2, 5], but weight is [4, 3]", mezzo::shape_error);
   CHECK_THROWS_WITH_AS(mezzo::linear<Policy>(context, other, layer.in, layer.weight, layer.bias),
                        "linear: out is [2, 5], but in is [2, 3] and weight is [4, 3]", mezzo::shape_error);
-  CHECK_THROWS_WITH_AS(mezzo::linear<Policy>(context, layer.out, layer.in, layer.weight, wrong_bias), "linear: bias is [3], but weight is [4, 3]",
-                       mezzo::shape_error);
+  CHECK_THROWS_WITH_AS(mezzo::linear<Policy>(context, layer.out, layer.in, layer.weight, wrong_bias),
+                       "linear: bias is [3], but weight is [4, 3]", mezzo::shape_error);
   const auto backward = [&](auto&& grad_in, auto&& weight, auto&& bias, auto&& grad_out) {
     mezzo::linear_backward<Policy>(context, grad_in, weight, bias, grad_out, layer.in, layer.weight);
   };
-  CHECK_THROWS_WITH_AS(backward(other, layer.weight, layer.bias, layer.grad_out), "linear_backward: grad_in is [2, 5], but in is [2, 3]", mezzo::shape_error);
+  CHECK_THROWS_WITH_AS(backward(other, layer.weight, layer.bias, layer.grad_out), "linear_backward: grad_in is [2, 5], but in is [2, 3]",
+                       mezzo::shape_error);
   CHECK_THROWS_WITH_AS(backward(layer.grad_in, other, layer.bias, layer.grad_out),
                        "linear_backward: the weight's gradient is [2, 5], but grad_out is [2, 4] and in is [2, 3]", mezzo::shape_error);
-  CHECK_THROWS_WITH_AS(backward(layer.grad_in, layer.weight, wrong_bias, layer.grad_out), "linear_backward: the bias's gradient is [3], but grad_out is [2, 4]",
-                       mezzo::shape_error);
+  CHECK_THROWS_WITH_AS(backward(layer.grad_in, layer.weight, wrong_bias, layer.grad_out),
+                       "linear_backward: the bias's gradient is [3], but grad_out is [2, 4]", mezzo::shape_error);
   CHECK_THROWS_WITH_AS(backward(layer.grad_in, layer.weight, layer.bias, layer.weight.master()),
                        "linear_backward: in is [2, 3], but grad_out is [4, 3]", mezzo::shape_error);
   CHECK(!layer.weight.has_gradient());

@@ -49,12 +49,13 @@ void run_gemm(CpuContext& context, const Out& out, const A& a, const B& b, const
   using BType = typename B::value_type;
   using OutType = typename Out::value_type;
   using Sum = gemm_sum_t<AType, BType>;
-  GemmProblem<Sum> problem{
-      out.extent(0), out.extent(1), a.extent(1),
-      {a.data(), sizeof(AType), a.stride(0), a.stride(1), pack_panels<Sum, AType>},
-      {b.data(), sizeof(BType), b.stride(1), b.stride(0), pack_panels<Sum, BType>},
-      {out.data(), sizeof(OutType), out.stride(0), out.stride(1), static_cast<Sum>(options.alpha), static_cast<Sum>(options.beta), nullptr, nullptr,
-       store_tile<Sum, OutType>}};
+  GemmProblem<Sum> problem{out.extent(0),
+                           out.extent(1),
+                           a.extent(1),
+                           {a.data(), sizeof(AType), a.stride(0), a.stride(1), pack_panels<Sum, AType>},
+                           {b.data(), sizeof(BType), b.stride(1), b.stride(0), pack_panels<Sum, BType>},
+                           {out.data(), sizeof(OutType), out.stride(0), out.stride(1), static_cast<Sum>(options.alpha),
+                            static_cast<Sum>(options.beta), nullptr, nullptr, store_tile<Sum, OutType>}};
   const auto run = [&] {
     if (!GemmEngine::template multiply<AType, BType, OutType>(context, problem)) multiply_own(context, problem);
   };
@@ -90,8 +91,8 @@ constexpr const char* gemm_engine() { return detail::GemmEngine::name; }
 /// The bits do not depend on the number of threads, but on the engine and the instruction set; an engine may flush subnormal
 /// bfloat16 elements to zero. Throws shape_error, option_error where out is the memory of a or b.
 template <Context C, class Out, class A, class B, class Bias>
-  requires(Viewable<const Bias> || std::is_same_v<Bias, None>)
-void gemm(C& context, Out&& out, const A& a, const B& b, const Bias& bias, const GemmOptions& options = {}) {
+requires(Viewable<const Bias> || std::is_same_v<Bias, None>) void gemm(C& context, Out&& out, const A& a, const B& b, const Bias& bias,
+                                                                       const GemmOptions& options = {}) {
   const auto out_view = detail::output_view<C>(out);
   const auto a_view = detail::input_view<C>(a);
   const auto b_view = detail::input_view<C>(b);
@@ -101,10 +102,13 @@ void gemm(C& context, Out&& out, const A& a, const B& b, const Bias& bias, const
   using AType = typename AView::value_type;
   using BType = typename BView::value_type;
   static_assert(OutView::rank == 2 && AView::rank == 2 && BView::rank == 2, "mezzo: gemm multiplies matrices; reshape() other ranks");
-  static_assert(FloatingPoint<AType> && FloatingPoint<BType> && FloatingPoint<typename OutView::value_type>, "mezzo: gemm takes floating-point dtypes");
-  static_assert(std::is_same_v<AType, double> == std::is_same_v<BType, double>, "mezzo: gemm multiplies double with double alone; cast() one of them");
+  static_assert(FloatingPoint<AType> && FloatingPoint<BType> && FloatingPoint<typename OutView::value_type>,
+                "mezzo: gemm takes floating-point dtypes");
+  static_assert(std::is_same_v<AType, double> == std::is_same_v<BType, double>,
+                "mezzo: gemm multiplies double with double alone; cast() one of them");
 
-  expects<shape_error>(a_view.extent(1) == b_view.extent(0), "gemm: inner extents differ, a is {} and b is {}", a_view.extents(), b_view.extents());
+  expects<shape_error>(a_view.extent(1) == b_view.extent(0), "gemm: inner extents differ, a is {} and b is {}", a_view.extents(),
+                       b_view.extents());
   const Extents<2> product(a_view.extent(0), b_view.extent(1));
   expects<shape_error>(out_view.extents() == product, "gemm: out is {}, but a b is {}", out_view.extents(), product);
   detail::expects_not_same_memory(out_view, a_view, "gemm: out and a are the same memory; write to another tensor");

@@ -13,7 +13,8 @@ namespace detail {
 
 template <class T, class View>
 constexpr void require_linear_dtype() {
-  static_assert(std::is_same_v<typename View::value_type, T>, "mezzo: linear<Policy> computes in another dtype than this argument's; cast() it");
+  static_assert(std::is_same_v<typename View::value_type, T>,
+                "mezzo: linear<Policy> computes in another dtype than this argument's; cast() it");
 }
 
 template <class C, class Bias>
@@ -58,11 +59,12 @@ void linear(C& context, Out&& out, const In& in, const Weight& weight, const Bia
                 "mezzo: linear takes matrices; reshape() other ranks");
 
   expects<shape_error>(in_view.extent(1) == weights.extent(1), "linear: in is {}, but weight is {}", in_view.extents(), weights.extents());
-  expects<shape_error>(out_view.extents() == Extents<2>(in_view.extent(0), weights.extent(0)), "linear: out is {}, but in is {} and weight is {}",
-                       out_view.extents(), in_view.extents(), weights.extents());
+  expects<shape_error>(out_view.extents() == Extents<2>(in_view.extent(0), weights.extent(0)),
+                       "linear: out is {}, but in is {} and weight is {}", out_view.extents(), in_view.extents(), weights.extents());
   if constexpr (!std::is_same_v<Bias, None>) {
     const auto bias_extents = detail::bias_view<C>(bias).extents();
-    expects<shape_error>(bias_extents == Extents<1>(weights.extent(0)), "linear: bias is {}, but weight is {}", bias_extents, weights.extents());
+    expects<shape_error>(bias_extents == Extents<1>(weights.extent(0)), "linear: bias is {}, but weight is {}", bias_extents,
+                         weights.extents());
   }
   gemm(context, out_view, in_view, weights.transpose(), detail::bias_view<C>(bias));
 }
@@ -74,7 +76,8 @@ void linear(C& context, Out&& out, const In& in, const Weight& weight, const Bia
 template <PrecisionPolicy Policy, Context C, class GradIn, class GradWeight, class GradBias, class GradOut, class In, class Weight>
 void linear_backward(C& context, GradIn&& grad_in, GradWeight&& grad_weight, GradBias&& grad_bias, const GradOut& grad_out, const In& in,
                      const Weight& weight) {
-  constexpr bool has_grad_in = !std::is_same_v<std::remove_cvref_t<GradIn>, None>, has_grad_bias = !std::is_same_v<std::remove_cvref_t<GradBias>, None>;
+  constexpr bool has_grad_in = !std::is_same_v<std::remove_cvref_t<GradIn>, None>,
+                 has_grad_bias = !std::is_same_v<std::remove_cvref_t<GradBias>, None>;
   const auto in_view = detail::input_view<C>(in);
   const auto grad_out_view = detail::input_view<C>(grad_out);
   using T = compute_t<Policy, op::linear, typename decltype(in_view)::value_type>;
@@ -86,8 +89,9 @@ void linear_backward(C& context, GradIn&& grad_in, GradWeight&& grad_weight, Gra
   expects<shape_error>(in_view.extent(0) == grad_out_view.extent(0), "linear_backward: in is {}, but grad_out is {}", in_view.extents(),
                        grad_out_view.extents());
   const Extents<2> weight_extents(grad_out_view.extent(1), in_view.extent(1));
-  expects<shape_error>(weight_sink.view.extents() == weight_extents, "linear_backward: the weight's gradient is {}, but grad_out is {} and in is {}",
-                       weight_sink.view.extents(), grad_out_view.extents(), in_view.extents());
+  expects<shape_error>(weight_sink.view.extents() == weight_extents,
+                       "linear_backward: the weight's gradient is {}, but grad_out is {} and in is {}", weight_sink.view.extents(),
+                       grad_out_view.extents(), in_view.extents());
   if constexpr (has_grad_bias) {
     const auto bias_sink = gradient_sink(grad_bias);
     static_assert(decltype(bias_sink.view)::rank == 1, "mezzo: a bias has rank 1");
@@ -98,10 +102,10 @@ void linear_backward(C& context, GradIn&& grad_in, GradWeight&& grad_weight, Gra
     const auto grad_in_view = detail::output_view<C>(grad_in);
     detail::require_linear_dtype<T, std::remove_const_t<decltype(grad_in_view)>>();
     const auto weights = detail::input_view<C>(detail::weight_view<T>(weight));
-    expects<shape_error>(weights.extents() == weight_extents, "linear_backward: weight is {}, but grad_out is {} and in is {}", weights.extents(),
-                         grad_out_view.extents(), in_view.extents());
-    expects<shape_error>(grad_in_view.extents() == in_view.extents(), "linear_backward: grad_in is {}, but in is {}", grad_in_view.extents(),
-                         in_view.extents());
+    expects<shape_error>(weights.extents() == weight_extents, "linear_backward: weight is {}, but grad_out is {} and in is {}",
+                         weights.extents(), grad_out_view.extents(), in_view.extents());
+    expects<shape_error>(grad_in_view.extents() == in_view.extents(), "linear_backward: grad_in is {}, but in is {}",
+                         grad_in_view.extents(), in_view.extents());
     gemm(context, grad_in_view, grad_out_view, weights);
   }
   gemm(context, weight_sink.view, grad_out_view.transpose(), in_view, {.beta = weight_sink.beta()});
@@ -116,8 +120,9 @@ void linear_backward(C& context, GradIn&& grad_in, GradWeight&& grad_weight, Gra
 /// As above, for a weight that is a parameter, or without grad_in.
 template <PrecisionPolicy Policy, Context C, class GradIn, class Weight, class GradBias, class GradOut, class In>
 void linear_backward(C& context, GradIn&& grad_in, Weight&& weight, GradBias&& grad_bias, const GradOut& grad_out, const In& in) {
-  static_assert(std::is_same_v<std::remove_cvref_t<GradIn>, None> || requires { weight.gradient_sink(); },
-                "mezzo: this gradient does not know its weight; pass the weight as the last argument");
+  static_assert(
+      std::is_same_v<std::remove_cvref_t<GradIn>, None> || requires { weight.gradient_sink(); },
+      "mezzo: this gradient does not know its weight; pass the weight as the last argument");
   linear_backward<Policy>(context, grad_in, weight, grad_bias, grad_out, in, weight);
 }
 

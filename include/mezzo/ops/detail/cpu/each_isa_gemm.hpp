@@ -25,7 +25,9 @@ struct GemmOperand {
   index_t element_size, stride, k_stride;
   void (*pack)(Isa isa, GemmSide side, V* to, const void* from, index_t count, index_t stride, index_t k, index_t k_stride);
 
-  const void* at(index_t vector, index_t k) const { return static_cast<const char*>(data) + (vector * stride + k * k_stride) * element_size; }
+  const void* at(index_t vector, index_t k) const {
+    return static_cast<const char*>(data) + (vector * stride + k * k_stride) * element_size;
+  }
 };
 
 /// Where products go: out = alpha * product + beta * out + bias, rounded once. `row_bias` has one element per row, `column_bias` one
@@ -39,7 +41,9 @@ struct GemmResult {
   const V* column_bias;
   void (*store)(Isa isa, const GemmResult& out, index_t row, index_t column, index_t rows, index_t columns, const V* tile, index_t stride);
 
-  void* at(index_t row, index_t column) const { return static_cast<char*>(data) + (row * row_stride + column * column_stride) * element_size; }
+  void* at(index_t row, index_t column) const {
+    return static_cast<char*>(data) + (row * row_stride + column * column_stride) * element_size;
+  }
 };
 
 }  // namespace mezzo::detail
@@ -74,10 +78,13 @@ namespace mezzo::detail {
 
 #if defined(__x86_64__)
 #define MEZZO_DISPATCH(isa, call) \
-  switch (isa) { \
-    case Isa::avx512: return avx512::call; \
-    case Isa::avx2: return avx2::call; \
-    default: return baseline::call; \
+  switch (isa) {                  \
+    case Isa::avx512:             \
+      return avx512::call;        \
+    case Isa::avx2:               \
+      return avx2::call;          \
+    default:                      \
+      return baseline::call;      \
   }
 #else
 #define MEZZO_DISPATCH(isa, call) return static_cast<void>(isa), baseline::call;
@@ -99,7 +106,8 @@ void pack_panels(Isa isa, GemmSide side, V* to, const void* from, index_t count,
 }
 
 template <class V, class Out>
-void store_tile(Isa isa, const GemmResult<V>& out, index_t row, index_t column, index_t rows, index_t columns, const V* tile, index_t stride) {
+void store_tile(Isa isa, const GemmResult<V>& out, index_t row, index_t column, index_t rows, index_t columns, const V* tile,
+                index_t stride) {
   MEZZO_DISPATCH(isa, store_tile<Out>(out, row, column, rows, columns, tile, stride))
 }
 

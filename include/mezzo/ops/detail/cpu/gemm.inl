@@ -152,7 +152,7 @@ void pack_panels(GemmSide side, V* to, const T* from, index_t count, index_t str
 /// Finishes the elements of `out` from (row, column) on, their products lying in `tile`, `stride` from row to row.
 template <class Out, class V>
 MEZZO_TARGET void store_tile(const GemmResult<V>& out, index_t row, index_t column, index_t rows, index_t columns, const V* tile,
-                                             index_t stride) {
+                             index_t stride) {
   for (index_t i = 0; i < rows; ++i, tile += stride) {
     Out* const target = static_cast<Out*>(out.at(row + i, column));
     const V row_bias = out.row_bias != nullptr ? out.row_bias[row + i] : V(0);

@@ -9,10 +9,10 @@
 
 // Declared here under names of mezzo's own: OpenBLAS's cblas.h defines a global `bfloat16`, which `using mezzo::bfloat16` would meet.
 extern "C" {
-void mezzo_cblas_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float* a, int a_leading, const float* b,
-                       int b_leading, float beta, float* out, int out_leading) __asm__("cblas_sgemm");
-void mezzo_cblas_dgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha, const double* a, int a_leading, const double* b,
-                       int b_leading, double beta, double* out, int out_leading) __asm__("cblas_dgemm");
+void mezzo_cblas_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float* a, int a_leading,
+                       const float* b, int b_leading, float beta, float* out, int out_leading) __asm__("cblas_sgemm");
+void mezzo_cblas_dgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha, const double* a, int a_leading,
+                       const double* b, int b_leading, double beta, double* out, int out_leading) __asm__("cblas_dgemm");
 [[gnu::weak]] void openblas_set_num_threads(int);
 [[gnu::weak]] int openblas_get_num_threads();
 }

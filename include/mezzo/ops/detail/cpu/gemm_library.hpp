@@ -16,7 +16,8 @@ constexpr BlasMatrix blas_matrix(index_t rows, index_t columns, index_t row_stri
   constexpr index_t largest = 0x7FFFFFFF;
   const bool is_row_major = column_stride == 1 && row_stride >= columns && row_stride <= largest;
   const bool is_column_major = row_stride == 1 && column_stride >= rows && column_stride <= largest;
-  return {rows <= largest && columns <= largest && (is_row_major || is_column_major), !is_row_major, is_row_major ? row_stride : column_stride};
+  return {rows <= largest && columns <= largest && (is_row_major || is_column_major), !is_row_major,
+          is_row_major ? row_stride : column_stride};
 }
 
 /// Whether p is worth a library's call, and means there what it means here: BLAS does not look at a and b where alpha is 0.

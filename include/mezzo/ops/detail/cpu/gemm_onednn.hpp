@@ -73,7 +73,8 @@ class DnnlMatmul {
     expects_dnnl(created, "gemm: oneDNN makes no matmul, {}");
     const Descriptor* const descriptors[] = {&a, &b, &product};
     for (int i = 0; i < 3; ++i) {
-      expects_dnnl(dnnl_memory_create(&m_memories[i], descriptors[i]->get(), engine, DNNL_MEMORY_NONE), "gemm: oneDNN makes no memory object, {}");
+      expects_dnnl(dnnl_memory_create(&m_memories[i], descriptors[i]->get(), engine, DNNL_MEMORY_NONE),
+                   "gemm: oneDNN makes no memory object, {}");
     }
     m_shape = shape;
     return true;
@@ -193,15 +194,17 @@ struct OnednnGemmEngine {
 
  private:
   static bool multiplies_bfloat16() {
-    static const bool result = (static_cast<int>(dnnl_get_effective_cpu_isa()) & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16;
+    static const bool result =
+        (static_cast<int>(dnnl_get_effective_cpu_isa()) & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16;
     return result;
   }
 
   static void call_sgemm(const GemmProblem<float>& p) {
     const BlasMatrix a = blas_matrix(p.m, p.k, p.a.stride, p.a.k_stride), b = blas_matrix(p.k, p.n, p.b.k_stride, p.b.stride);
     const SingleThreadedOpenMp guard;
-    expects_dnnl(dnnl_sgemm(a.is_transposed ? 'T' : 'N', b.is_transposed ? 'T' : 'N', p.m, p.n, p.k, p.out.alpha, static_cast<const float*>(p.a.data),
-                            a.leading, static_cast<const float*>(p.b.data), b.leading, p.out.beta, static_cast<float*>(p.out.data), p.out.row_stride),
+    expects_dnnl(dnnl_sgemm(a.is_transposed ? 'T' : 'N', b.is_transposed ? 'T' : 'N', p.m, p.n, p.k, p.out.alpha,
+                            static_cast<const float*>(p.a.data), a.leading, static_cast<const float*>(p.b.data), b.leading, p.out.beta,
+                            static_cast<float*>(p.out.data), p.out.row_stride),
                  "gemm: oneDNN's sgemm failed, {}");
   }
 
@@ -210,8 +213,9 @@ struct OnednnGemmEngine {
     bool is_done;
     {
       const SingleThreadedOpenMp guard;
-      is_done = DnnlThread::current().multiply({p.m, p.n, p.k, p.a.stride, p.a.k_stride, p.b.k_stride, p.b.stride},
-                                               static_cast<const bfloat16*>(p.a.data), static_cast<const bfloat16*>(p.b.data), product.data());
+      is_done =
+          DnnlThread::current().multiply({p.m, p.n, p.k, p.a.stride, p.a.k_stride, p.b.k_stride, p.b.stride},
+                                         static_cast<const bfloat16*>(p.a.data), static_cast<const bfloat16*>(p.b.data), product.data());
     }
     if (!is_done) return multiply_own(context, p);
     p.out.store(context.isa(), p.out, 0, 0, p.m, p.n, product.data(), p.n);

@@ -21,7 +21,10 @@ struct GemmProblem {
 
   /// The same elements of out, computed as out^T = b^T a^T.
   GemmProblem transposed() const {
-    return {n, m, k, b, a, {out.data, out.element_size, out.column_stride, out.row_stride, out.alpha, out.beta, out.column_bias, out.row_bias, out.store}};
+    return {
+        n, m,
+        k, b,
+        a, {out.data, out.element_size, out.column_stride, out.row_stride, out.alpha, out.beta, out.column_bias, out.row_bias, out.store}};
   }
 
   /// The part of out with `rows` rows from `row` on and `columns` columns from `column` on.
@@ -69,8 +72,8 @@ void multiply_block(Isa isa, const GemmTileShape& tile, const GemmBlock<V>& bloc
       V* const sums = block.sums != nullptr ? block.sums + i / tile.rows * block.sums_stride + j * tile.rows : local;
       multiply_tile(isa, block.k, block.a + i * block.k, block.b + j * block.k, sums, !block.is_first);
       if (block.is_last) {
-        out.store(isa, out, block.row + i, block.column + j, smaller(tile.rows, block.rows - i), smaller(tile.columns, block.columns - j), sums,
-                  tile.columns);
+        out.store(isa, out, block.row + i, block.column + j, smaller(tile.rows, block.rows - i), smaller(tile.columns, block.columns - j),
+                  sums, tile.columns);
       }
     }
   }
@@ -109,8 +112,8 @@ void multiply_own(CpuContext& context, const GemmProblem<V>& p) {
         run_gemm_tasks(context, row_tasks + column_tasks, work, [&](index_t task) {
           if (task < row_tasks) {
             const index_t i = task * block_rows;
-            p.a.pack(isa, GemmSide::rows, packed_a.data() + i * k, p.a.at(area_row + i, first_k), smaller(block_rows, rows - i), p.a.stride, k,
-                     p.a.k_stride);
+            p.a.pack(isa, GemmSide::rows, packed_a.data() + i * k, p.a.at(area_row + i, first_k), smaller(block_rows, rows - i), p.a.stride,
+                     k, p.a.k_stride);
           } else {
             const index_t j = (task - row_tasks) * block_columns;
             p.b.pack(isa, GemmSide::columns, packed_b.data() + j * k, p.b.at(area_column + j, first_k), smaller(block_columns, columns - j),
