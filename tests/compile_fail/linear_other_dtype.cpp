@@ -1,10 +1,10 @@
-// expect: mezzo: linear<Policy> computes in another dtype than this argument's; cast() it
+// expect: mezzo: linear<Policy> computes in another dtype than this argument's
 #include <mezzo/ops/linear.hpp>
 
-void f(mezzo::CpuContext& context, mezzo::HostView<float, 2> matrix) {
-#ifdef WRONG
-  mezzo::linear<mezzo::AmpFp16>(context, matrix, matrix, matrix, mezzo::none);
+void apply(mezzo::CpuContext& context, mezzo::HostView<float, 2> out, mezzo::HostView<const float, 2> in) {
+#ifdef OK
+  mezzo::linear<mezzo::Fp32>(context, out, in, in, mezzo::none);
 #else
-  mezzo::linear<mezzo::Fp32>(context, matrix, matrix, matrix, mezzo::none);
+  mezzo::linear<mezzo::AmpFp16>(context, out, in, in, mezzo::none);
 #endif
 }

@@ -74,7 +74,8 @@ void run_activation(C& context, const Functor& functor, Out& out, const In& in, 
 }
 
 template <class C, class Functor, class GradIn, class GradOut, class In>
-void run_activation_backward(C& context, const Functor& functor, GradIn& grad_in, const GradOut& grad_out, const In& in, message_at message) {
+void run_activation_backward(C& context, const Functor& functor, GradIn& grad_in, const GradOut& grad_out, const In& in,
+                             message_at message) {
   const auto gx = output_view<C>(grad_in);
   const auto gy = input_view<C>(grad_out);
   const auto x = input_view<C>(in);

@@ -32,7 +32,8 @@ index_t count_labels(CpuContext&, const LabelView& labels, index_t classes, cons
   for (index_t row = 0; row < labels.extent(0); ++row) {
     const auto label = static_cast<index_t>(labels(row));
     if (options.ignore_index && label == *options.ignore_index) continue;
-    expects<option_error>(label >= 0 && label < classes, "cross_entropy: the label of row {} is {}, but there are {} classes", row, label, classes);
+    expects<option_error>(label >= 0 && label < classes, "cross_entropy: the label of row {} is {}, but there are {} classes", row, label,
+                          classes);
     ++counted;
   }
   return counted;

@@ -104,7 +104,8 @@ struct LayerNormBackward {
   V mean_gradient, mean_product;
   template <class GX, class GY, class X>
   MEZZO_HOST_DEVICE constexpr void operator()(GX& grad_in, GY grad_out, V gamma, X x) const {
-    grad_in = static_cast<GX>(normalize.inverse_sigma * ((static_cast<V>(grad_out) * gamma - mean_gradient) - normalize.of(x) * mean_product));
+    const V centred = static_cast<V>(grad_out) * gamma - mean_gradient;
+    grad_in = static_cast<GX>(normalize.inverse_sigma * (centred - normalize.of(x) * mean_product));
   }
 };
 
@@ -271,8 +272,8 @@ void layer_norm(C& context, Out&& out, const In& in, const Gamma& gamma, const B
   const auto betas = detail::column_view<C>(beta, width, "layer_norm: beta of shape {} does not fit rows of {}");
   expects<option_error>(is_finite(options.epsilon) && options.epsilon > 0, "layer_norm: epsilon must be positive, is {}", options.epsilon);
   for (const auto* statistic : {&options.mean, &options.inverse_sigma}) {
-    expects<shape_error>(statistic->data() == nullptr || statistic->extent(0) == rows, "layer_norm: statistics of shape {} do not fit {} rows",
-                         statistic->extents(), rows);
+    expects<shape_error>(statistic->data() == nullptr || statistic->extent(0) == rows,
+                         "layer_norm: statistics of shape {} do not fit {} rows", statistic->extents(), rows);
   }
   detail::layer_norm_rows(context, y, x, gammas, betas, options);
 }
@@ -301,10 +302,11 @@ void layer_norm_backward(C& context, GradIn&& grad_in, GradGamma&& grad_gamma, G
   const index_t width = x.extent(decltype(x)::rank - 1), rows = detail::row_count(x);
   const auto gammas = detail::column_view<C>(gamma, width, "layer_norm_backward: gamma of shape {} does not fit rows of {}");
   for (const auto* statistic : {&means, &inverse_sigmas}) {
-    expects<shape_error>(statistic->extent(0) == rows, "layer_norm_backward: statistics of shape {} do not fit {} rows", statistic->extents(), rows);
+    expects<shape_error>(statistic->extent(0) == rows, "layer_norm_backward: statistics of shape {} do not fit {} rows",
+                         statistic->extents(), rows);
   }
-  const auto gamma_sink = detail::column_sink<C>(grad_gamma, width, "layer_norm_backward: gamma's gradient of shape {} does not fit rows of {}");
-  const auto beta_sink = detail::column_sink<C>(grad_beta, width, "layer_norm_backward: beta's gradient of shape {} does not fit rows of {}");
+  const auto gamma_sink = detail::column_sink<C>(grad_gamma, width, "layer_norm_backward: gamma's gradient {} does not fit rows of {}");
+  const auto beta_sink = detail::column_sink<C>(grad_beta, width, "layer_norm_backward: beta's gradient {} does not fit rows of {}");
   if constexpr (!detail::is_none<GradIn>) {
     const auto gx = detail::output_view<C>(grad_in);
     detail::require_floating_point<decltype(gx)>();

@@ -70,7 +70,8 @@ void mse_loss_backward(C& context, Grad&& grad, const Prediction& prediction, co
   detail::expects_same_shape(p, t, "mse_loss_backward: predictions {} and targets {} differ in shape");
   using V = detail::joint_compute_t<typename decltype(p)::value_type, typename decltype(t)::value_type>;
   const double divisor = options.reduction == Reduction::mean ? static_cast<double>(p.size()) : 1.0;
-  transform(context, detail::MseBackward<V>{static_cast<V>(2.0 * static_cast<double>(scale.resolve()) / divisor)}, write(g), read(p), read(t));
+  const auto factor = static_cast<V>(2.0 * static_cast<double>(scale.resolve()) / divisor);
+  transform(context, detail::MseBackward<V>{factor}, write(g), read(p), read(t));
 }
 
 }  // namespace mezzo

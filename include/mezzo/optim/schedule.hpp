@@ -100,7 +100,7 @@ class CosineSchedule {
 
 /// How a LinearWarmup rises.
 struct LinearWarmupOptions {
-  index_t steps = 0;       ///< optimizer steps until the following schedule begins; has no default
+  index_t steps = 0;  ///< optimizer steps until the following schedule begins; has no default
   float start_factor = 0;
 };
 
@@ -171,19 +171,19 @@ enum class PlateauMode { min, max };
 struct ReduceOnPlateauOptions {
   PlateauMode mode = PlateauMode::min;
   float factor = 0.1f;
-  index_t patience = 10;     ///< observations in a row without improvement that are forgiven
-  float threshold = 1e-4f;   ///< what counts as improvement, relative to the magnitude of the best value
-  index_t cooldown = 0;      ///< observations after a reduction that do not count as bad
+  index_t patience = 10;    ///< observations in a row without improvement that are forgiven
+  float threshold = 1e-4f;  ///< what counts as improvement, relative to the magnitude of the best value
+  index_t cooldown = 0;     ///< observations after a reduction that do not count as bad
   float minimum_factor = 0;
 };
 
 /// What a ReduceOnPlateau has learnt, to be saved and loaded.
 struct ReduceOnPlateauState {
   float factor = 1;
-  float best = 0;              ///< means nothing until has_best
+  float best = 0;  ///< means nothing until has_best
   bool has_best = false;
   index_t bad_observations = 0;
-  index_t cooldown = 0;        ///< observations still to come that do not count as bad
+  index_t cooldown = 0;  ///< observations still to come that do not count as bad
 
   friend constexpr bool operator==(const ReduceOnPlateauState&, const ReduceOnPlateauState&) = default;
 };

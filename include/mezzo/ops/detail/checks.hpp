@@ -26,7 +26,8 @@ constexpr void require_policy_loss() {
 
 template <class... Views>
 constexpr void require_floating_point() {
-  static_assert((FloatingPoint<typename Views::value_type> && ...), "mezzo: this operation takes floating-point views; cast() integers first");
+  static_assert((FloatingPoint<typename Views::value_type> && ...),
+                "mezzo: this operation takes floating-point views; cast() integers first");
 }
 
 template <class View>

@@ -195,13 +195,13 @@ MEZZO_TARGET MEZZO_OPTIMIZED void check_blocks(FiniteChecks& results, index_t co
 template <class Out, class In>
 MEZZO_TARGET MEZZO_OPTIMIZED void scale_check_blocks(FiniteChecks& results, float factor, index_t count, Out* to, const In* from) {
   FiniteChecks checks = results;
-  Lane<Range<const In, AccessMode::read>> in({from});
-  Lane<Range<Out, AccessMode::write>> out({to});
   for (index_t i = 0; i < count; i += block_size) {
-    in.load(i);
-    for (int k = 0; k < block_size; ++k) out.block.at[k] = in.block.at[k] * factor;
-    check_block(checks.largest, checks.sums_of_squares, out.block);
-    out.store(i);
+    Block<float> block;
+    load_block(block, from + i);
+    MEZZO_VECTORIZE
+    for (int k = 0; k < block_size; ++k) block.at[k] *= factor;
+    store_block(to + i, block);
+    check_block(checks.largest, checks.sums_of_squares, block);
   }
   results = checks;
 }
