@@ -15,7 +15,8 @@ template <class Functor, class First, class... Rest>
 void transform(CpuContext& context, const Functor& functor, const First& first, const Rest&... rest) {
   (detail::expects_same_shape(first.view, rest.view, "transform: shapes {} and {} differ"), ...);
   const Isa isa = context.isa();
-  detail::for_each_run(context, [&](index_t, index_t count, auto... ranges) { detail::transform_range(isa, functor, count, ranges...); }, first, rest...);
+  detail::for_each_run(
+      context, [&](index_t, index_t count, auto... ranges) { detail::transform_range(isa, functor, count, ranges...); }, first, rest...);
 }
 
 }  // namespace mezzo

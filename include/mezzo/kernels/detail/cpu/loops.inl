@@ -69,7 +69,8 @@ MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, 
   for (int k = 0; k < block_size; ++k) {
     const std::int32_t code = codes[k], magnitude = code & 0x7FFF;
     const auto small = __builtin_bit_cast(std::int32_t, static_cast<float>(magnitude) * 0x1p-24f);
-    const std::int32_t is_small = -static_cast<std::int32_t>(magnitude < 0x0400), is_special = -static_cast<std::int32_t>(magnitude >= 0x7C00);
+    const std::int32_t is_small = -static_cast<std::int32_t>(magnitude < 0x0400);
+    const std::int32_t is_special = -static_cast<std::int32_t>(magnitude >= 0x7C00);
     const std::int32_t normal = (magnitude << 13) + (112 << 23) + (is_special & (112 << 23));
     const auto sign = static_cast<std::uint32_t>(code & 0x8000) << 16;
     block.at[k] = __builtin_bit_cast(float, sign | static_cast<std::uint32_t>((is_small & small) | (~is_small & normal)));
@@ -82,8 +83,9 @@ MEZZO_TARGET [[gnu::always_inline]] inline void store_block(half* to, const Bloc
   for (int k = 0; k < block_size; ++k) {
     const std::uint32_t bits = from.at[k];
     const auto magnitude = static_cast<std::int32_t>(bits & 0x7FFFFFFFu);
-    const std::int32_t is_small = -static_cast<std::int32_t>(magnitude < 0x38800000), is_large = -static_cast<std::int32_t>(magnitude >= 0x477FF000),
-                       is_nan = -static_cast<std::int32_t>(magnitude > 0x7F800000);
+    const std::int32_t is_small = -static_cast<std::int32_t>(magnitude < 0x38800000);
+    const std::int32_t is_large = -static_cast<std::int32_t>(magnitude >= 0x477FF000);
+    const std::int32_t is_nan = -static_cast<std::int32_t>(magnitude > 0x7F800000);
     const float scaled = __builtin_bit_cast(float, magnitude & is_small) * 0x1p24f;
     const auto whole = static_cast<std::int32_t>(scaled);
     const float rest = scaled - static_cast<float>(whole);
@@ -91,7 +93,8 @@ MEZZO_TARGET [[gnu::always_inline]] inline void store_block(half* to, const Bloc
     const std::int32_t normal = ((magnitude >> 13) - (112 << 10)) + (((magnitude & 0x1FFF) + 0xFFF + ((magnitude >> 13) & 1)) >> 13);
     const std::int32_t special = 0x7C00 | (is_nan & (0x0200 | ((magnitude >> 13) & 0x03FF)));
     const std::int32_t finite = (is_small & small) | (~is_small & normal);
-    codes.at[k] = static_cast<std::uint16_t>((bits >> 16 & 0x8000u) | static_cast<std::uint32_t>((is_large & special) | (~is_large & finite)));
+    const std::int32_t code = (is_large & special) | (~is_large & finite);
+    codes.at[k] = static_cast<std::uint16_t>((bits >> 16 & 0x8000u) | static_cast<std::uint32_t>(code));
   }
   __builtin_memcpy(static_cast<void*>(to), codes.at, sizeof codes.at);
 }
@@ -140,6 +143,7 @@ struct Lane : R {
   }
 };
 
+// flatten: a functor with two exponentials is too long for clang++ to inline unasked, and calls do not vectorise.
 template <class Functor, class... Ranges>
 MEZZO_TARGET [[gnu::always_inline, gnu::flatten]] inline void transform_block(const Functor& functor, index_t i, Lane<Ranges>&&... lanes) {
   (lanes.load(i), ...);
@@ -154,7 +158,8 @@ MEZZO_TARGET MEZZO_OPTIMIZED void transform_blocks(const Functor functor, index_
 }
 
 template <class Functor, class V, class... Ranges>
-MEZZO_TARGET [[gnu::always_inline, gnu::flatten]] inline void reduce_block(const Functor& functor, V* sums, index_t i, Lane<Ranges>&&... lanes) {
+MEZZO_TARGET [[gnu::always_inline, gnu::flatten]] inline void reduce_block(const Functor& functor, V* sums, index_t i,
+                                                                            Lane<Ranges>&&... lanes) {
   (lanes.load(i), ...);
   for (int k = 0; k < block_size; ++k) sums[k] = functor.combine(sums[k], functor.map(lanes.block.at[k]...));
 }
