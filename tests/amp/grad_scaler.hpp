@@ -196,6 +196,19 @@ TEST_CASE("gradients are clipped to the norm of the true gradients, inside the s
   }
 }
 
+TEST_CASE("16-bit gradients that were unscaled are clipped where they now lie") {
+  TestContext context;
+  test::OneParameter<mezzo::AmpFp16, TestContext, mezzo::half> model(context, 2, 0.0f);
+  mezzo::Sgd optimizer(context, model.arena, {.learning_rate = 1.0f});
+  mezzo::GradScaler scaler(context, mezzo::StaticLossScaler(1024));
+  backward(model.weight, {3.0f * 1024, 4.0f * 1024});
+  CHECK(mezzo::clip_grad_norm_(optimizer, 1e6f) == 5.0 * 1024);
+  scaler.unscale_(optimizer);
+  CHECK(mezzo::clip_grad_norm_(optimizer, 1.0f) == 5.0);
+  scaler.step(optimizer);
+  CHECK(values_of(model.weight.master()) == Values{-0.6f, -0.8f});
+}
+
 TEST_CASE("an infinite norm leaves the gradients alone") {
   TestContext context;
   Model model(context, 2, 0.0f);
@@ -234,6 +247,41 @@ TEST_CASE("a large scale, a large divisor and a small clip factor do not underfl
   const auto report = scaler.step(optimizer, {.max_grad_norm = 0x1p-30f, .window = &window});
   CHECK(report.grad_norm() == 0x1p-20);
   CHECK(values_of(model.weight.master()) == Values{-0x1p-30f});
+}
+
+TEST_CASE("the largest scale unscales to the true gradient, also where subnormal numbers are flushed to zero") {
+  TestContext context({.threads = 1});
+  Model model(context, 20, 0.0f);
+  mezzo::Sgd optimizer(context, model.arena, {.learning_rate = 1.0f});
+  mezzo::GradScaler scaler(context, mezzo::DynamicLossScaler({.initial_scale = 0x1p126f}));
+  backward(model.weight, {0x1p126f});
+#if defined(__x86_64__)
+  const unsigned control = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(control | 0x8040u);
+#endif
+  scaler.step(optimizer);
+#if defined(__x86_64__)
+  __builtin_ia32_ldmxcsr(control);
+#endif
+  CHECK(values_of(model.weight.master()) == Values(20, -1.0f));
+}
+
+TEST_CASE("a schedule advances with the steps taken, not with those skipped") {
+  TestContext context;
+  Model model(context, 1, 0.0f);
+  mezzo::Sgd optimizer(context, model.arena, {.learning_rate = 1.0f});
+  struct Falling {
+    float operator()(std::int64_t step) const { return 8.0f - static_cast<float>(step); }
+  };
+  optimizer.set_schedule(Falling());
+  mezzo::GradScaler scaler(context);
+  for (float gradient : {1.0f, infinity, 1.0f}) {
+    backward(model.weight, {gradient * scaler.scale()});
+    scaler.step(optimizer);
+    scaler.update();
+  }
+  CHECK(optimizer.learning_rate() == 6.0f);
+  CHECK(values_of(model.weight.master()) == Values{-15.0f});
 }
 
 TEST_CASE("a window with an overflow is dropped whole and the next starts clean") {

@@ -115,9 +115,18 @@ class Optimizer {
     return result;
   }
 
+  /// f(runs) of the gradients that the next step reads: a vector of TensorRun, of float where 16-bit gradients have been unscaled.
+  template <class Function>
+  auto with_gradients(const Function& f) const {
+    if constexpr (sizeof(gradient_type) != sizeof(float)) {
+      if (m_reads_unscaled) return f(unscaled_runs());
+    }
+    return f(source_runs());
+  }
+
   /// Stage one: reads all gradients once.
   GradientCheck check() const {
-    return with_runs([&](const auto& runs) { return check_finite(m_context, runs); });
+    return with_gradients([&](const auto& runs) { return check_finite(m_context, runs); });
   }
 
   /// Stage two: ranks that hold other parts of the same model have their say; here nobody does.
@@ -134,7 +143,10 @@ class Optimizer {
         const auto runs = unscaled_runs();
         return scale_and_check(m_context, factor, runs, runs);
       }
-      if (m_unscaled.size() != m_source.flat_size()) m_unscaled = make_tensor<float>(m_context, {m_source.flat_size()});
+      if (m_unscaled.size() != m_source.flat_size()) {
+        m_unscaled = make_tensor<float>(m_context, {m_source.flat_size()});
+        m_unscaled_view = m_unscaled.view();
+      }
       const auto result = scale_and_check(m_context, factor, unscaled_runs(), source_runs());
       m_reads_unscaled = true;
       return result;
@@ -151,7 +163,7 @@ class Optimizer {
     ++m_steps;
     if constexpr (sizeof(gradient_type) != sizeof(float)) {
       if (m_reads_unscaled) {
-        apply_to([&](const auto& segment) { return static_cast<const float*>(m_unscaled.data()) + segment.offset; }, static_cast<float>(factor));
+        apply_to([&](const auto& segment) { return static_cast<const float*>(m_unscaled_view.data()) + segment.offset; }, static_cast<float>(factor));
         return;
       }
     }
@@ -185,18 +197,10 @@ class Optimizer {
     for_each_segment([&](const auto& segment) { runs.push_back({segment.gradient, segment.size}); });
     return runs;
   }
-  std::vector<TensorRun<float>> unscaled_runs() {
+  std::vector<TensorRun<float>> unscaled_runs() const {
     std::vector<TensorRun<float>> runs;
-    for_each_segment([&](const auto& segment) { runs.push_back({m_unscaled.data() + segment.offset, segment.size}); });
+    for_each_segment([&](const auto& segment) { runs.push_back({m_unscaled_view.data() + segment.offset, segment.size}); });
     return runs;
-  }
-
-  template <class Function>
-  auto with_runs(const Function& f) const {
-    if constexpr (sizeof(gradient_type) != sizeof(float)) {
-      if (m_reads_unscaled) return f(const_cast<Optimizer*>(this)->unscaled_runs());
-    }
-    return f(source_runs());
   }
 
   template <class GradientOf>
@@ -239,6 +243,7 @@ class Optimizer {
   ScalerSlot m_slot;
   Tensor<float, 1, context_type::memory_space> m_moments[2];
   Tensor<float, 1, context_type::memory_space> m_unscaled;  // of 16-bit gradients, made when first asked for
+  TensorView<float, 1, context_type::memory_space> m_unscaled_view;
   bool m_reads_unscaled = false;
 };
 
