@@ -107,7 +107,9 @@ TEST_CASE("an epoch is a permutation that follows from seed and epoch") {
   CHECK(joined(run(other)) != first);
   same.set_epoch(0);
   CHECK(joined(run(same)) == first);
-  same.set_epoch(1);
+  run(same, 1);
+  same.set_epoch(0);  // in the middle of another one
+  CHECK(joined(run(same)) == first);
   CHECK(joined(run(same)) == second);
 }
 
@@ -140,6 +142,15 @@ TEST_CASE("every order of four samples occurs about equally often") {
   }
   CHECK(orders == 24);
   CHECK(chi_squared < 49.7);  // 23 degrees of freedom: 99.9 %
+}
+
+TEST_CASE("numbers below a bound are not biased towards the small ones") {
+  std::uint64_t state = 4;
+  const std::uint64_t third = std::uint64_t{1} << 62;  // of a bound that a remainder alone would hit half the time
+  int small = 0;
+  for (int i = 0; i < 9000; ++i) small += detail::split_mix_below(state, 3 * third) < third;
+  CHECK(small > 3000 - 224);  // five standard deviations
+  CHECK(small < 3000 + 224);
 }
 
 TEST_CASE("training resumes in the middle of an epoch with the remaining batches") {
