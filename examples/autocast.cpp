@@ -19,8 +19,8 @@ struct MyPolicy : mezzo::AmpBf16 {
 /// One layer and a softmax, written once for every policy.
 template <class Policy, class Context>
 void classify(Context& context) {
-  using Low = compute_t<Policy, op::linear, float>;    // half under AmpFp16, bfloat16 under AmpBf16
-  using Full = compute_t<Policy, op::softmax, Low>;    // float under each of them
+  using Low = compute_t<Policy, op::linear, float>;  // half under AmpFp16, bfloat16 under AmpBf16
+  using Full = compute_t<Policy, op::softmax, Low>;  // float under each of them
 
   mezzo::RandomGenerator random({.seed = 1});
   auto input = mezzo::make_tensor<float>(context, {4, 64}), weight = mezzo::make_tensor<float>(context, {10, 64});

@@ -29,12 +29,12 @@ int main() {
 
   for (int step = 0; step < 60; ++step) {
     const float scale = scaler.scale();
-    backward(gradients, weights, scale);              // your backward pass, seeded with the scale
-    const bool finite = scaler.unscale_(full, low);   // to fp32, rounded once; false where a gradient overflowed
+    backward(gradients, weights, scale);             // your backward pass, seeded with the scale
+    const bool finite = scaler.unscale_(full, low);  // to fp32, rounded once; false where a gradient overflowed
     if (finite) {
       for (std::size_t i = 0; i < weights.size(); ++i) weights[i] -= 1e5f * unscaled[i];  // your optimizer
     }
-    scaler.update();                                  // grows after 20 clean steps, halves after an overflow
+    scaler.update();  // grows after 20 clean steps, halves after an overflow
     if (step < 8 || step % 20 == 19) std::printf("step %2d  scale 2^%-3d %s\n", step, std::ilogb(scale), finite ? "stepped" : "skipped");
   }
   std::printf("weights: %.4f %.4f %.4f (3 is right)\n", static_cast<double>(weights[0]), static_cast<double>(weights[1]),

@@ -400,7 +400,8 @@ TEST_CASE("overflow at the smallest scale is an error on request") {
   TestContext context;
   Model model(context, 1, 0.0f);
   mezzo::Sgd optimizer(context, model.arena);
-  mezzo::GradScaler scaler(context, mezzo::DynamicLossScaler({.initial_scale = 2, .minimum_scale = 1}), {.at_minimum = mezzo::AtMinimum::fail});
+  mezzo::GradScaler scaler(context, mezzo::DynamicLossScaler({.initial_scale = 2, .minimum_scale = 1}),
+                           {.at_minimum = mezzo::AtMinimum::fail});
   for (bool fails : {false, true, true}) {
     backward(model.weight, {infinity});
     scaler.step(optimizer);

@@ -52,7 +52,8 @@ TEST_CASE("hysteresis forgives overflows until the scale grows") {
 }
 
 TEST_CASE("hysteresis that a clean step resets forgives the first overflow of every run") {
-  const DynamicLossScaler scaler({.initial_scale = 1024, .growth_window = 100, .hysteresis = 2, .hysteresis_reset = mezzo::HysteresisReset::on_clean_step});
+  const DynamicLossScaler scaler(
+      {.initial_scale = 1024, .growth_window = 100, .hysteresis = 2, .hysteresis_reset = mezzo::HysteresisReset::on_clean_step});
   CHECK(scales(scaler, "OFOFOOFO") == std::vector<float>{1024, 1024, 1024, 1024, 1024, 512, 512, 512});
 }
 
@@ -91,14 +92,17 @@ TEST_CASE("an option that could break the scale is refused by name") {
   }
   CHECK_THROWS_WITH_AS(DynamicLossScaler({.growth_factor = 1}), doctest::Contains("growth_factor must be above 1"), mezzo::option_error);
   CHECK_THROWS_WITH_AS(DynamicLossScaler({.backoff_factor = 1}), doctest::Contains("backoff_factor"), mezzo::option_error);
-  CHECK_THROWS_WITH_AS(DynamicLossScaler({.growth_window = 0}), "DynamicLossScaler: growth_window must be positive, is 0", mezzo::option_error);
-  CHECK_THROWS_WITH_AS(DynamicLossScaler({.initial_scale = 1, .minimum_scale = 2}), doctest::Contains("initial_scale"), mezzo::option_error);
+  CHECK_THROWS_WITH_AS(DynamicLossScaler({.growth_window = 0}), "DynamicLossScaler: growth_window must be positive, is 0",
+                       mezzo::option_error);
+  CHECK_THROWS_WITH_AS(DynamicLossScaler({.initial_scale = 1, .minimum_scale = 2}), doctest::Contains("initial_scale"),
+                       mezzo::option_error);
   CHECK_THROWS_WITH_AS(DynamicLossScaler({.maximum_scale = 0x1p127f}), doctest::Contains("maximum_scale"), mezzo::option_error);
   CHECK_THROWS_WITH_AS(DynamicLossScaler({.hysteresis = 0}), doctest::Contains("hysteresis"), mezzo::option_error);
 }
 
 TEST_CASE("a scaler goes on from its saved state") {
-  DynamicLossScaler first({.initial_scale = 1024, .growth_window = 4, .hysteresis = 2}), second({.initial_scale = 8, .growth_window = 4, .hysteresis = 2});
+  DynamicLossScaler first({.initial_scale = 1024, .growth_window = 4, .hysteresis = 2}),
+      second({.initial_scale = 8, .growth_window = 4, .hysteresis = 2});
   for (char step : trace) {
     second.load(first.state());
     first.update(step == 'O');
@@ -117,7 +121,8 @@ TEST_CASE("a counter beyond the window grows at the next clean step") {
 TEST_CASE("a bad state is refused and changes nothing") {
   DynamicLossScaler scaler({.initial_scale = 1024});
   CHECK_THROWS_WITH_AS(scaler.load({0.0f, 0, 0}), doctest::Contains("loaded scale"), mezzo::option_error);
-  CHECK_THROWS_WITH_AS(scaler.load({std::numeric_limits<float>::quiet_NaN(), 0, 0}), doctest::Contains("loaded scale"), mezzo::option_error);
+  CHECK_THROWS_WITH_AS(scaler.load({std::numeric_limits<float>::quiet_NaN(), 0, 0}), doctest::Contains("loaded scale"),
+                       mezzo::option_error);
   CHECK_THROWS_WITH_AS(scaler.load({8, -1, 0}), doctest::Contains("clean_steps"), mezzo::option_error);
   CHECK(scaler.scale() == 1024);
 }

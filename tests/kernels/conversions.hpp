@@ -35,8 +35,9 @@ std::vector<float> many_floats() {
   std::vector<float> result;
   for (std::uint32_t sign : {0u, 0x80000000u}) {
     for (std::uint32_t exponent = 0; exponent < 256; ++exponent) {
-      for (std::uint32_t fraction : {0x0u, 0x1u, 0x7FFFu, 0x8000u, 0x8001u, 0xFFFu, 0x1000u, 0x1001u, 0x1FFFu, 0x2000u, 0x3000u, 0x17FFFu, 0x18000u, 0x18001u,
-                                     0x7FC000u, 0x7FDFFFu, 0x7FE000u, 0x7FEFFFu, 0x7FF000u, 0x7F7FFFu, 0x7F8000u, 0x400000u, 0x400001u, 0x7FFFFFu}) {
+      for (std::uint32_t fraction : {0x0u,      0x1u,      0x7FFFu,   0x8000u,   0x8001u,   0xFFFu,    0x1000u,   0x1001u,
+                                     0x1FFFu,   0x2000u,   0x3000u,   0x17FFFu,  0x18000u,  0x18001u,  0x7FC000u, 0x7FDFFFu,
+                                     0x7FE000u, 0x7FEFFFu, 0x7FF000u, 0x7F7FFFu, 0x7F8000u, 0x400000u, 0x400001u, 0x7FFFFFu}) {
         result.push_back(__builtin_bit_cast(float, sign | exponent << 23 | fraction));
       }
     }
@@ -71,7 +72,9 @@ index_t wrong_stores(Isa isa, const std::vector<float>& from) {
       const T expected = mezzo::convert<T>(from[i]);
       const bool both_nan = is_nan(static_cast<float>(expected)) && is_nan(static_cast<float>(to[i]));
       if (both_nan || expected.bits() == to[i].bits()) continue;
-      if (++wrong < 5) MESSAGE(bits_of_float(from[i]) << " gives " << static_cast<unsigned>(to[i].bits()) << ", not " << static_cast<unsigned>(expected.bits()));
+      if (++wrong < 5)
+        MESSAGE(bits_of_float(from[i]) << " gives " << static_cast<unsigned>(to[i].bits()) << ", not "
+                                       << static_cast<unsigned>(expected.bits()));
     }
   }
   return wrong;

@@ -90,7 +90,8 @@ void reductions_ignore_threads() {
     auto x = mezzo::make_tensor<mezzo::half>(context, {77, 1001});
     Random random(9);
     for (index_t i = 0; i < x.size(); ++i) x.data()[i] = mezzo::convert<mezzo::half>(static_cast<float>(random.uniform(-2, 2)));
-    const double sum = mezzo::reduce(context, mezzo::Sum<>{}, read(x.view())) + mezzo::reduce(context, mezzo::Sum<>{}, read(x.view().transpose())) * 3;
+    const double sum =
+        mezzo::reduce(context, mezzo::Sum<>{}, read(x.view())) + mezzo::reduce(context, mezzo::Sum<>{}, read(x.view().transpose())) * 3;
     if (threads == 1) first = sum;
     CHECK(first == sum);
   }

@@ -34,7 +34,8 @@ template <class View>
 auto bits_of(const View& view) {
   using T = typename View::value_type;
   std::vector<unsigned char> result(static_cast<std::size_t>(view.size()) * sizeof(T));
-  for (index_t i = 0; i < view.size(); ++i) std::memcpy(result.data() + static_cast<std::size_t>(i) * sizeof(T), view.data() + i, sizeof(T));
+  for (index_t i = 0; i < view.size(); ++i)
+    std::memcpy(result.data() + static_cast<std::size_t>(i) * sizeof(T), view.data() + i, sizeof(T));
   return result;
 }
 
@@ -69,7 +70,8 @@ template <class T, class Context>
 void every_size(Context& context) {
   for (index_t size : {0, 1, 2, 15, 16, 17, 31, 32, 33, 255, 256, 257, 16383, 16384, 16385, 32768 + 17}) {
     CAPTURE(size);
-    auto y = mezzo::make_tensor<T>(context, {size + 2}), a = mezzo::make_tensor<T>(context, {size}), b = mezzo::make_tensor<T>(context, {size});
+    auto y = mezzo::make_tensor<T>(context, {size + 2}), a = mezzo::make_tensor<T>(context, {size}),
+         b = mezzo::make_tensor<T>(context, {size});
     for (index_t i = 0; i < size; ++i) {
       a(i) = small<T>(i + 3);
       b(i) = small<T>(0);
@@ -136,7 +138,8 @@ void same_bits_for_any_threads() {
   std::vector<unsigned char> first;
   for (int threads : {1, 2, 3}) {
     Context context({.threads = threads});
-    auto y = mezzo::make_tensor<T>(context, {100, 1001}), a = mezzo::make_tensor<T>(context, {100, 1001}), b = mezzo::make_tensor<T>(context, {1001, 100});
+    auto y = mezzo::make_tensor<T>(context, {100, 1001}), a = mezzo::make_tensor<T>(context, {100, 1001}),
+         b = mezzo::make_tensor<T>(context, {1001, 100});
     Random random(5);
     for (index_t i = 0; i < a.size(); ++i) {
       a.data()[i] = mezzo::convert<T>(static_cast<float>(random.uniform(-2, 2)));
@@ -151,8 +154,8 @@ void same_bits_for_any_threads() {
 template <class Context>
 void shapes_must_agree(Context& context) {
   auto a = mezzo::make_zeros<float>(context, {2, 3}), b = mezzo::make_zeros<float>(context, {3, 2});
-  CHECK_THROWS_WITH_AS(mezzo::transform(context, Accumulate{}, update(a.view()), read(b.view())), "transform: shapes [2, 3] and [3, 2] differ",
-                       mezzo::shape_error);
+  CHECK_THROWS_WITH_AS(mezzo::transform(context, Accumulate{}, update(a.view()), read(b.view())),
+                       "transform: shapes [2, 3] and [3, 2] differ", mezzo::shape_error);
 }
 
 }  // namespace test

@@ -13,7 +13,8 @@ namespace {
 /// The largest error of `function` against `reference`, in units of the last place of the reference, over every `step`-th float
 /// between two bit patterns, both signs.
 template <class Function, class Reference>
-double worst_error(Function function, Reference reference, std::uint32_t first, std::uint32_t last, std::uint32_t step, bool both_signs = true) {
+double worst_error(Function function, Reference reference, std::uint32_t first, std::uint32_t last, std::uint32_t step,
+                   bool both_signs = true) {
   double worst = 0;
   for (std::uint64_t bits = first; bits <= last; bits += step) {
     for (std::uint32_t sign : {0u, 0x80000000u}) {
@@ -58,7 +59,8 @@ TEST_CASE("the ends of the range") {
   CHECK(std::isnan(m::sqrt(-1.0f)));
   CHECK(m::tanh(infinity) == 1.0f);
   CHECK(m::erf(-infinity) == -1.0f);
-  for (float result : {m::exp(not_a_number), m::log(not_a_number), m::sqrt(not_a_number), m::tanh(not_a_number), m::erf(not_a_number)}) CHECK(std::isnan(result));
+  for (float result : {m::exp(not_a_number), m::log(not_a_number), m::sqrt(not_a_number), m::tanh(not_a_number), m::erf(not_a_number)})
+    CHECK(std::isnan(result));
 }
 
 static_assert(mezzo::math::exp(0.0f) == 1.0f && mezzo::math::sqrt(4.0f) == 2.0f);

@@ -8,8 +8,12 @@
 namespace test {
 
 inline double gelu_reference(double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }
-inline double gelu_slope(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)) + x * std::exp(-x * x / 2) / std::sqrt(2 * std::acos(-1.0)); }
-inline double gelu_tanh_reference(double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x))); }
+inline double gelu_slope(double x) {
+  return 0.5 * std::erfc(-x / std::sqrt(2.0)) + x * std::exp(-x * x / 2) / std::sqrt(2 * std::acos(-1.0));
+}
+inline double gelu_tanh_reference(double x) {
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+}
 
 constexpr mezzo::GeluOptions with_tanh{.approximation = mezzo::Approximation::tanh};
 
@@ -47,7 +51,8 @@ void relu_is_exact(Context& context) {
 template <class T, class Context>
 void gelu_keeps_its_bounds(Context& context) {
   const auto x = random_tensor<T>(context, {4, 333}, 3, -7, 7), gy = random_tensor<T>(context, {4, 333}, 4);
-  auto y = mezzo::make_tensor<T>(context, {4, 333}), t = mezzo::make_tensor<T>(context, {4, 333}), gx = mezzo::make_tensor<T>(context, {4, 333});
+  auto y = mezzo::make_tensor<T>(context, {4, 333}), t = mezzo::make_tensor<T>(context, {4, 333}),
+       gx = mezzo::make_tensor<T>(context, {4, 333});
   mezzo::gelu(context, y, x);
   mezzo::gelu<mezzo::AmpBf16>(context, t, x, with_tanh);
   mezzo::gelu_backward<mezzo::AmpBf16>(context, gx, gy, x);

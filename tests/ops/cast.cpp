@@ -2,7 +2,8 @@
 
 using mezzo::CpuContext;
 
-TEST_CASE_TEMPLATE("a cast is convert<> for each element", T, float, double, mezzo::half, mezzo::bfloat16, mezzo::fp8_e5m2, std::int32_t, std::uint8_t, bool) {
+TEST_CASE_TEMPLATE("a cast is convert<> for each element", T, float, double, mezzo::half, mezzo::bfloat16, mezzo::fp8_e5m2, std::int32_t,
+                   std::uint8_t, bool) {
   CpuContext context({.threads = 2});
   test::to_all<T>(context);
 }

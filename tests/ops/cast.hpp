@@ -64,7 +64,8 @@ void weights_follow_masters(Context& context) {
   bias.master()(4) = 1.0001f;
   mezzo::refresh_weights(context, arena);
   using T = typename Policy::low_type;
-  for (index_t i = 0; i < 15; ++i) CHECK(static_cast<float>(weight.view().data()[i]) == static_cast<float>(mezzo::convert<T>(0.1f * static_cast<float>(i))));
+  for (index_t i = 0; i < 15; ++i)
+    CHECK(static_cast<float>(weight.view().data()[i]) == static_cast<float>(mezzo::convert<T>(0.1f * static_cast<float>(i))));
   CHECK(static_cast<float>(bias.view()(4)) == static_cast<float>(mezzo::convert<T>(1.0001f)));
 }
 

@@ -43,7 +43,11 @@ CrossEntropyReference cross_entropy_reference(const Logits& x, const Labels& lab
   return result;
 }
 
-inline const Options all_options[] = {{}, {.reduction = Reduction::sum}, {.ignore_index = 2}, {.label_smoothing = 0.1f}, {.reduction = Reduction::sum, .ignore_index = -100, .label_smoothing = 1.0f}};
+inline const Options all_options[] = {{},
+                                      {.reduction = Reduction::sum},
+                                      {.ignore_index = 2},
+                                      {.label_smoothing = 0.1f},
+                                      {.reduction = Reduction::sum, .ignore_index = -100, .label_smoothing = 1.0f}};
 
 template <class Label, class Context>
 auto some_labels(Context& context, index_t rows, index_t classes) {
@@ -86,11 +90,14 @@ void cross_entropy_gradients(Context& context) {
   auto gx = mezzo::make_tensor<double>(context, {5, 7});
   for (const Options& options : all_options) {
     mezzo::cross_entropy_backward(context, gx, x, labels, 4.0f, options);
-    check_gradient(x, gx, [&] {
-      double loss = 0;
-      mezzo::cross_entropy(context, mezzo::TensorView<double, 0>(&loss, {}), x, labels, options);
-      return 4 * loss;
-    }, 1e-7);
+    check_gradient(
+        x, gx,
+        [&] {
+          double loss = 0;
+          mezzo::cross_entropy(context, mezzo::TensorView<double, 0>(&loss, {}), x, labels, options);
+          return 4 * loss;
+        },
+        1e-7);
   }
 }
 
@@ -110,7 +117,8 @@ void cross_entropy_backward_in(Context& context) {
     mezzo::cross_entropy_backward(context, g64, x64, labels, scale, options);
     const double factor = options.reduction == Reduction::mean ? 1024.0 / (options.ignore_index ? rows - 2 : rows) : 1024.0;
     for (index_t i = 0; i < g.size(); ++i) {
-      REQUIRE(std::abs(to_double(g.data()[i]) - g64.data()[i]) <= rounding<T>(g64.data()[i]) + factor * 0x1p-24 * (2 * 18 + classes / 16.0 + 20));
+      REQUIRE(std::abs(to_double(g.data()[i]) - g64.data()[i]) <=
+              rounding<T>(g64.data()[i]) + factor * 0x1p-24 * (2 * 18 + classes / 16.0 + 20));
     }
   }
   auto in_place = mezzo::make_tensor<T>(context, {rows, classes});
@@ -157,11 +165,11 @@ void cross_entropy_misuse(Context& context) {
   mezzo::fill(context, g, 5.0f);
   CHECK_THROWS_WITH_AS(mezzo::cross_entropy_backward(context, g, x, view(negative)),
                        "cross_entropy: the label of row 2 is -100, but there are 4 classes", mezzo::option_error);
-  CHECK_THROWS_WITH_AS(mezzo::cross_entropy(context, result, x, view(beyond, 2)), "cross_entropy: logits [3, 4] and labels [2] differ in their batch",
-                       mezzo::shape_error);
+  CHECK_THROWS_WITH_AS(mezzo::cross_entropy(context, result, x, view(beyond, 2)),
+                       "cross_entropy: logits [3, 4] and labels [2] differ in their batch", mezzo::shape_error);
   for (float smoothing : {-0.1f, 1.1f, NAN}) {
-    CHECK_THROWS_WITH_AS(mezzo::cross_entropy(context, result, x, view(all_ignored), {.label_smoothing = smoothing}), doctest::Contains("label_smoothing"),
-                         mezzo::option_error);
+    CHECK_THROWS_WITH_AS(mezzo::cross_entropy(context, result, x, view(all_ignored), {.label_smoothing = smoothing}),
+                         doctest::Contains("label_smoothing"), mezzo::option_error);
   }
   CHECK(loss == 7);
   CHECK(counted == 7);

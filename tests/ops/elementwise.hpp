@@ -45,7 +45,8 @@ void scaled_sum(Context& context) {
   mezzo::add_scaled(context, y, a, b, -1.5f);
   for (index_t i = 0; i < y.size(); ++i) {
     const double product = -1.5 * to_double(b.data()[i]), expected = to_double(a.data()[i]) + product;
-    REQUIRE(std::abs(to_double(y.data()[i]) - expected) <= rounding<T>(expected) + 2 * rounding<float>(std::abs(product) + std::abs(expected)));
+    REQUIRE(std::abs(to_double(y.data()[i]) - expected) <=
+            rounding<T>(expected) + 2 * rounding<float>(std::abs(product) + std::abs(expected)));
   }
 }
 

@@ -102,10 +102,13 @@ void layer_norm_gradients(Context& context) {
   check_gradient(gamma, g_gamma, loss);
   check_gradient(beta, g_beta, loss);
   mezzo::layer_norm_backward(context, gx, none, none, w, x, none, mean, inverse_sigma);
-  check_gradient(x, gx, [&] {
-    mezzo::layer_norm(context, y, x, none, none);
-    return dot(y, w);
-  }, 1e-7);
+  check_gradient(
+      x, gx,
+      [&] {
+        mezzo::layer_norm(context, y, x, none, none);
+        return dot(y, w);
+      },
+      1e-7);
 }
 
 /// In T as in double, but for the roundings of sums over the row and over at least 16 rows.
@@ -135,7 +138,8 @@ void layer_norm_backward_in(Context& context) {
   mezzo::layer_norm_backward(context, gx64, g_gamma64, g_beta64, gy64, x64, gamma64, mean64, inverse_sigma64);
   // |x| <= 2, |grad| <= 2, |gamma| <= 2 and 1 / sigma near 0.87: no term of a row exceeds 1.75 * 4, none of a column 1.75 * 2.
   const double row_bound = 0x1p-24 * (width / 16.0 + 20) * 0.9 * 3 * 7, column_bound = 0x1p-24 * 44 * rows * 3.5;
-  for (index_t i = 0; i < gx.size(); ++i) REQUIRE(std::abs(to_double(gx.data()[i]) - gx64.data()[i]) <= row_bound + rounding<T>(gx64.data()[i]));
+  for (index_t i = 0; i < gx.size(); ++i)
+    REQUIRE(std::abs(to_double(gx.data()[i]) - gx64.data()[i]) <= row_bound + rounding<T>(gx64.data()[i]));
   for (index_t i = 0; i < width; ++i) {
     REQUIRE(std::abs(to_double(g_gamma(i)) - g_gamma64(i)) <= column_bound);
     REQUIRE(std::abs(to_double(g_beta(i)) - g_beta64(i)) <= column_bound + rounding<T>(g_beta64(i)));
@@ -198,9 +202,11 @@ void layer_norm_misuse(Context& context) {
   auto x = mezzo::make_zeros<float>(context, {2, 3}), y = mezzo::make_zeros<float>(context, {2, 4});
   auto gamma = mezzo::make_zeros<float>(context, {4});
   CHECK_THROWS_WITH_AS(mezzo::layer_norm(context, y, x, none, none), "layer_norm: shapes [2, 4] and [2, 3] differ", mezzo::shape_error);
-  CHECK_THROWS_WITH_AS(mezzo::layer_norm(context, x, x, gamma, none), "layer_norm: gamma of shape [4] does not fit rows of 3", mezzo::shape_error);
+  CHECK_THROWS_WITH_AS(mezzo::layer_norm(context, x, x, gamma, none), "layer_norm: gamma of shape [4] does not fit rows of 3",
+                       mezzo::shape_error);
   CHECK_THROWS_AS(mezzo::layer_norm(context, x, x, none, none, {.mean = gamma.view()}), mezzo::shape_error);
-  CHECK_THROWS_WITH_AS(mezzo::layer_norm(context, x, x, none, none, {.epsilon = 0}), "layer_norm: epsilon must be positive, is 0", mezzo::option_error);
+  CHECK_THROWS_WITH_AS(mezzo::layer_norm(context, x, x, none, none, {.epsilon = 0}), "layer_norm: epsilon must be positive, is 0",
+                       mezzo::option_error);
   CHECK_THROWS_AS(mezzo::layer_norm_backward(context, x, gamma, none, x, x, none, gamma, gamma), mezzo::shape_error);
   auto empty = mezzo::make_zeros<float>(context, {0, 4});
   auto statistics = mezzo::make_zeros<float>(context, {0}), g = mezzo::make_tensor<float>(context, {4});

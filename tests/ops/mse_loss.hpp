@@ -38,11 +38,14 @@ void mse_gradients(Context& context) {
   auto g = mezzo::make_tensor<double>(context, {3, 13});
   for (Reduction reduction : {Reduction::mean, Reduction::sum}) {
     mezzo::mse_loss_backward(context, g, p, t, 8.0f, {.reduction = reduction});
-    check_gradient(p, g, [&] {
-      double loss = 0;
-      mezzo::mse_loss<mezzo::AmpFp16>(context, mezzo::TensorView<double, 0>(&loss, {}), p, t, {.reduction = reduction});
-      return 8 * loss;
-    }, 1e-7);
+    check_gradient(
+        p, g,
+        [&] {
+          double loss = 0;
+          mezzo::mse_loss<mezzo::AmpFp16>(context, mezzo::TensorView<double, 0>(&loss, {}), p, t, {.reduction = reduction});
+          return 8 * loss;
+        },
+        1e-7);
   }
 }
 
@@ -51,7 +54,8 @@ void mse_ends_of_the_range(Context& context) {
   auto p = mezzo::make_zeros<float>(context, {2, 3}), t = mezzo::make_zeros<float>(context, {3, 2});
   float loss = 7;
   const mezzo::TensorView<float, 0> result(&loss, {});
-  CHECK_THROWS_WITH_AS(mezzo::mse_loss(context, result, p, t), "mse_loss: predictions [2, 3] and targets [3, 2] differ in shape", mezzo::shape_error);
+  CHECK_THROWS_WITH_AS(mezzo::mse_loss(context, result, p, t), "mse_loss: predictions [2, 3] and targets [3, 2] differ in shape",
+                       mezzo::shape_error);
   CHECK_THROWS_AS(mezzo::mse_loss_backward(context, t, p, p), mezzo::shape_error);
   CHECK(loss == 7);
   p(0, 0) = 2e19f;  // its square is beyond fp32

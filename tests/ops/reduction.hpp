@@ -30,7 +30,8 @@ void reductions_are_accurate(Context& context) {
   CHECK(scalar_of<double>([&](auto out) { mezzo::sum(context, out, x); }) == doctest::Approx(sum).epsilon(1e-12));
   CHECK(std::abs(scalar_of<float>([&](auto out) { mezzo::sum(context, out, x); }) - sum) <= rounding<float>(sum) * 1.0001);
   CHECK(std::abs(scalar_of<float>([&](auto out) { mezzo::mean(context, out, x); }) - sum / 33033) <= rounding<float>(sum / 33033) * 1.0001);
-  CHECK(std::abs(scalar_of<float>([&](auto out) { mezzo::l2_norm(context, out, x); }) - std::sqrt(squares)) <= rounding<float>(std::sqrt(squares)) * 1.0001);
+  CHECK(std::abs(scalar_of<float>([&](auto out) { mezzo::l2_norm(context, out, x); }) - std::sqrt(squares)) <=
+        rounding<float>(std::sqrt(squares)) * 1.0001);
   CHECK(scalar_of<double>([&](auto out) { mezzo::maximum(context, out, x.view().transpose()); }) == largest);
 }
 
@@ -66,7 +67,8 @@ void reductions_of_nothing(Context& context) {
   CHECK(scalar_of<float>([&](auto out) { mezzo::l2_norm(context, out, empty); }) == 0);
   float out = 5;
   const mezzo::TensorView<float, 0> result(&out, {});
-  CHECK_THROWS_WITH_AS(mezzo::mean(context, result, empty), "mean: a view of shape [0, 3] has no elements, and so no mean", mezzo::shape_error);
+  CHECK_THROWS_WITH_AS(mezzo::mean(context, result, empty), "mean: a view of shape [0, 3] has no elements, and so no mean",
+                       mezzo::shape_error);
   CHECK_THROWS_AS(mezzo::maximum(context, result, empty), mezzo::shape_error);
   CHECK(out == 5);
 }
@@ -94,8 +96,8 @@ void largest_of_rows(Context& context) {
   mezzo::argmax(context, square.view().transpose(), cube);
   CHECK(square(0, 1) == 2);
   CHECK(square(1, 0) == 0);
-  CHECK_THROWS_WITH_AS(mezzo::argmax(context, labels, x.view().slice(0, 0, 3)), "argmax: labels of shape [4] do not fit [3, 3] without its last dimension",
-                       mezzo::shape_error);
+  CHECK_THROWS_WITH_AS(mezzo::argmax(context, labels, x.view().slice(0, 0, 3)),
+                       "argmax: labels of shape [4] do not fit [3, 3] without its last dimension", mezzo::shape_error);
   CHECK_THROWS_AS(mezzo::argmax(context, labels, x.view().slice(1, 0, 0)), mezzo::shape_error);
 }
 

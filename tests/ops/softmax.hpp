@@ -109,7 +109,8 @@ template <class T, class Context>
 void softmax_backward_in(Context& context) {
   const index_t width = 37;
   auto x = random_tensor<float>(context, {4, width}, 14);
-  auto y = mezzo::make_tensor<T>(context, {4, width}), logs = mezzo::make_tensor<T>(context, {4, width}), gx = mezzo::make_tensor<T>(context, {4, width});
+  auto y = mezzo::make_tensor<T>(context, {4, width}), logs = mezzo::make_tensor<T>(context, {4, width}),
+       gx = mezzo::make_tensor<T>(context, {4, width});
   auto gy = random_tensor<T>(context, {4, width}, 15);
   mezzo::softmax(context, y, x);
   mezzo::log_softmax(context, logs, x);
@@ -130,7 +131,8 @@ void softmax_backward_in(Context& context) {
     mezzo::log_softmax_backward(context, gx, gy, logs);
     for (index_t j = 0; j < width; ++j) {
       const double p = std::exp(to_double(logs(i, j))), expected = to_double(gy(i, j)) - p * sum;
-      REQUIRE(std::abs(to_double(gx(i, j)) - expected) <= rounding<T>(expected) + units * (std::abs(to_double(gy(i, j))) + p * sum_magnitude));
+      REQUIRE(std::abs(to_double(gx(i, j)) - expected) <=
+              rounding<T>(expected) + units * (std::abs(to_double(gy(i, j))) + p * sum_magnitude));
     }
     mezzo::softmax_backward(context, gx, gy, y);
   }

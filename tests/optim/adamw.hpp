@@ -53,7 +53,8 @@ TEST_CASE("Adam and AdamW follow their formulas") {
                              {.learning_rate = 1e-2f, .beta1 = 0.8f, .beta2 = 0.95f, .epsilon = 1e-6f, .weight_decay = 0.05f});
       train(optimizer);
     } else {
-      mezzo::Adam optimizer(context, model.arena, {.learning_rate = 1e-2f, .beta1 = 0.8f, .beta2 = 0.95f, .epsilon = 1e-6f, .weight_decay = 0.05f});
+      mezzo::Adam optimizer(context, model.arena,
+                            {.learning_rate = 1e-2f, .beta1 = 0.8f, .beta2 = 0.95f, .epsilon = 1e-6f, .weight_decay = 0.05f});
       train(optimizer);
     }
     // 50 steps of at most 0.02, each with a few roundings of 2^-24.
@@ -106,7 +107,8 @@ TEST_CASE("groups have their own decay and rate, or are frozen") {
   CHECK(values_of(slow.master()) == Values(3, 0.875f));
   CHECK(values_of(slow.view()) == Values(3, 0.875f));
   CHECK(values_of(frozen.master()) == Values(3, 1.0f));
-  CHECK_THROWS_WITH_AS(mezzo::AdamW(context, arena, {.groups = {{.group = "norms"}}}), doctest::Contains("the group 'norms'"), mezzo::option_error);
+  CHECK_THROWS_WITH_AS(mezzo::AdamW(context, arena, {.groups = {{.group = "norms"}}}), doctest::Contains("the group 'norms'"),
+                       mezzo::option_error);
 }
 
 TEST_CASE("a learning-rate schedule advances with the steps taken") {
@@ -131,7 +133,8 @@ TEST_CASE("options outside their range are refused by name") {
   test::OneParameter<mezzo::Fp32, TestContext> model(context, 1, 0.0f);
   const float not_a_number = __builtin_nanf("");
   for (float bad : {-1.0f, not_a_number, __builtin_inff()}) {
-    CHECK_THROWS_WITH_AS(mezzo::AdamW(context, model.arena, {.learning_rate = bad}), doctest::Contains("learning_rate"), mezzo::option_error);
+    CHECK_THROWS_WITH_AS(mezzo::AdamW(context, model.arena, {.learning_rate = bad}), doctest::Contains("learning_rate"),
+                         mezzo::option_error);
     CHECK_THROWS_WITH_AS(mezzo::AdamW(context, model.arena, {.beta1 = bad}), doctest::Contains("beta1"), mezzo::option_error);
     CHECK_THROWS_WITH_AS(mezzo::Adam(context, model.arena, {.beta2 = bad}), doctest::Contains("beta2"), mezzo::option_error);
     CHECK_THROWS_WITH_AS(mezzo::Adam(context, model.arena, {.epsilon = bad}), doctest::Contains("epsilon"), mezzo::option_error);

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <mezzo/optim/sgd.hpp>
@@ -15,7 +16,11 @@ using test::values_of;
 
 TEST_CASE("momentum, Nesterov and weight decay follow PyTorch's formulas") {
   TestContext context;
-  for (auto [momentum, kind] : {std::pair{0.0f, mezzo::Momentum::classical}, {0.9f, mezzo::Momentum::classical}, {0.9f, mezzo::Momentum::nesterov}}) {
+  using Case = std::pair<float, mezzo::Momentum>;
+  for (const Case& item :
+       {Case{0.0f, mezzo::Momentum::classical}, Case{0.9f, mezzo::Momentum::classical}, Case{0.9f, mezzo::Momentum::nesterov}}) {
+    const float momentum = item.first;
+    const mezzo::Momentum kind = item.second;
     CAPTURE(momentum);
     test::OneParameter<mezzo::AmpFp16, TestContext> model(context, 21, 1.0f);
     mezzo::Sgd optimizer(context, model.arena, {.learning_rate = 0.05f, .momentum = momentum, .momentum_kind = kind, .weight_decay = 0.1f});
@@ -41,7 +46,8 @@ TEST_CASE("options outside their range are refused by name") {
   CHECK_THROWS_WITH_AS(mezzo::Sgd(context, model.arena, {.momentum = 1.0f}), doctest::Contains("momentum"), mezzo::option_error);
   CHECK_THROWS_WITH_AS(mezzo::Sgd(context, model.arena, {.momentum_kind = mezzo::Momentum::nesterov}), doctest::Contains("Nesterov"),
                        mezzo::option_error);
-  CHECK_THROWS_WITH_AS(mezzo::Sgd(context, model.arena, {.weight_decay = __builtin_nanf("")}), doctest::Contains("weight_decay"), mezzo::option_error);
+  CHECK_THROWS_WITH_AS(mezzo::Sgd(context, model.arena, {.weight_decay = __builtin_nanf("")}), doctest::Contains("weight_decay"),
+                       mezzo::option_error);
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ TEST_CASE("a wrong shape changes nothing") {
   CpuContext context;
   auto a = mezzo::make_zeros<float>(context, {2, 3}), b = mezzo::make_zeros<float>(context, {3, 2});
   b(0, 0) = 1;
-  CHECK_THROWS_WITH_AS(mezzo::copy(context, a, b), "copy: the shape to write, [2, 3], is not the shape to read, [3, 2]", mezzo::shape_error);
+  CHECK_THROWS_WITH_AS(mezzo::copy(context, a, b), "copy: the shape to write, [2, 3], is not the shape to read, [3, 2]",
+                       mezzo::shape_error);
   CHECK(a(0, 0) == 0);
 }

@@ -14,8 +14,9 @@ TEST_CASE("segments are runs of filled neighbours of one group") {
   CpuContext context({.threads = 1});
   mezzo::ParameterArena<Fp32, CpuContext> arena(context);
   using Weight = mezzo::Parameter<Fp32, CpuContext, 1>;
-  const std::vector<Weight> weights{{arena, "a", {5}}, {arena, "b", {40}}, {arena, "c", {1}, {.group = "norms"}}, {arena, "d", {2}, {.group = "norms"}},
-                                    {arena, "empty", {0}}, {arena, "e", {3}}};
+  const std::vector<Weight> weights{
+      {arena, "a", {5}},     {arena, "b", {40}}, {arena, "c", {1}, {.group = "norms"}}, {arena, "d", {2}, {.group = "norms"}},
+      {arena, "empty", {0}}, {arena, "e", {3}}};
   arena.seal();
   CHECK(arena.group_count() == 2);
   CHECK(arena.find_group("norms") == 1);

@@ -7,8 +7,8 @@
 namespace mezzo {
 
 struct AccumulationWindowOptions {
-  index_t length = 1;        ///< micro-batches a step
-  index_t micro_batches = 0; ///< in an epoch, so that its last window may be shorter; 0: unknown, close() ends a short window
+  index_t length = 1;         ///< micro-batches a step
+  index_t micro_batches = 0;  ///< in an epoch, so that its last window may be shorter; 0: unknown, close() ends a short window
 };
 
 /// Counts micro-batches and what their losses were summed over. GradScaler::step with a window waits until it is full, divides the
@@ -18,7 +18,8 @@ class AccumulationWindow {
   /// Throws option_error for a length below 1 or a negative number of micro-batches.
   explicit AccumulationWindow(const AccumulationWindowOptions& options) : m_options(options) {
     expects<option_error>(options.length > 0, "AccumulationWindow: length must be positive, is {}", options.length);
-    expects<option_error>(options.micro_batches >= 0, "AccumulationWindow: micro_batches must not be negative, is {}", options.micro_batches);
+    expects<option_error>(options.micro_batches >= 0, "AccumulationWindow: micro_batches must not be negative, is {}",
+                          options.micro_batches);
   }
 
   /// Says that a micro-batch has gone backward. `count` is what its loss still has to be divided by: 1 for a mean, the number of
@@ -35,7 +36,8 @@ class AccumulationWindow {
   void close() { m_is_closed = m_filled > 0; }
 
   bool is_full() const {
-    return m_is_closed || m_filled == m_options.length || (m_filled > 0 && m_options.micro_batches > 0 && m_seen == m_options.micro_batches);
+    return m_is_closed || m_filled == m_options.length ||
+           (m_filled > 0 && m_options.micro_batches > 0 && m_seen == m_options.micro_batches);
   }
 
   /// The sum of the counts.

@@ -62,24 +62,24 @@ class GradScaler {
   /// The scale on the host.
   float scale() const { return m_scaler.scale(); }
   /// The scale where the context computes: what a backward pass is seeded with.
-  Scalar<float, C::memory_space> scale_view() const {
-    return TensorView<const float, 0, C::memory_space>(&m_scale, Extents<0>());
-  }
+  Scalar<float, C::memory_space> scale_view() const { return TensorView<const float, 0, C::memory_space>(&m_scale, Extents<0>()); }
   /// The scaled loss, for a backward pass of the user's own.
   float scale(float loss) const { return m_scaler.scale(loss); }
 
   /// Turns the optimizer's gradients into the true ones, for a look at them or a change before step(). With accumulation, once the
   /// window is full; give it to step() as well. Throws state_error when called twice or after step().
   template <class Optimizer>
-    requires requires(Optimizer& optimizer) { optimizer.scaler_slot(); }
+  requires requires(Optimizer& optimizer) { optimizer.scaler_slot(); }
   void unscale_(Optimizer& optimizer, const AccumulationWindow* window = nullptr) {
     ScalerSlot& slot = optimizer.scaler_slot();
     expects<state_error>(slot.phase != StepPhase::unscaled,
                          "GradScaler: unscale_ was called twice on one optimizer; call step and update before the next one");
-    expects<state_error>(slot.phase != StepPhase::stepped, "GradScaler: unscale_ was called after step; call it before, and update at the end");
+    expects<state_error>(slot.phase != StepPhase::stepped,
+                         "GradScaler: unscale_ was called after step; call it before, and update at the end");
     expects<state_error>(window == nullptr || window->is_full(), "GradScaler: unscale_ was called in the middle of an accumulation window");
     GradientCheck check = optimizer.unscale_(1.0f / m_scale);
-    if (window != nullptr && window->divisor() > 1) check = optimizer.unscale_(static_cast<float>(1.0 / static_cast<double>(window->divisor())));
+    if (window != nullptr && window->divisor() > 1)
+      check = optimizer.unscale_(static_cast<float>(1.0 / static_cast<double>(window->divisor())));
     slot.check = optimizer.agree(check);
     slot.phase = StepPhase::unscaled;
     enlist(optimizer, nullptr);
@@ -91,16 +91,19 @@ class GradScaler {
   template <class T, MemorySpace Space>
   bool unscale_(const TensorList<T, Space>& gradients) {
     static_assert(Space == C::memory_space, "mezzo: these gradients lie in another memory space than the context computes in");
-    static_assert(sizeof(T) == sizeof(float), "mezzo: unscaling 16-bit gradients in place would round them twice; give unscale_ an fp32 list to write");
+    static_assert(sizeof(T) == sizeof(float),
+                  "mezzo: unscaling 16-bit gradients in place would round them twice; give unscale_ an fp32 list to write");
     return unscale_(gradients, gradients);
   }
   /// The same from 16-bit gradients into an fp32 list of the same sizes.
   template <class T, class Out, MemorySpace Space>
   bool unscale_(const TensorList<Out, Space>& unscaled, const TensorList<T, Space>& gradients) {
-    expects<shape_error>(unscaled.size() == gradients.size(), "GradScaler::unscale_: {} tensors to write, {} to read", unscaled.size(), gradients.size());
+    expects<shape_error>(unscaled.size() == gradients.size(), "GradScaler::unscale_: {} tensors to write, {} to read", unscaled.size(),
+                         gradients.size());
     for (std::size_t i = 0; i < gradients.runs().size(); ++i) {
-      expects<shape_error>(unscaled.runs()[i].size == gradients.runs()[i].size, "GradScaler::unscale_: tensor {} has {} elements to write, {} to read", i,
-                           unscaled.runs()[i].size, gradients.runs()[i].size);
+      expects<shape_error>(unscaled.runs()[i].size == gradients.runs()[i].size,
+                           "GradScaler::unscale_: tensor {} has {} elements to write, {} to read", i, unscaled.runs()[i].size,
+                           gradients.runs()[i].size);
     }
     const GradientCheck check = scale_and_check(m_context, 1.0f / m_scale, unscaled.runs(), gradients.runs());
     note(check.has_nonfinite);
@@ -113,10 +116,11 @@ class GradScaler {
   template <class Optimizer>
   StepReport step(Optimizer& optimizer, const StepOptions& options = {}) {
     ScalerSlot& slot = optimizer.scaler_slot();
-    expects<state_error>(slot.phase != StepPhase::stepped, "GradScaler: step was called twice on one optimizer; call update after each step");
+    expects<state_error>(slot.phase != StepPhase::stepped,
+                         "GradScaler: step was called twice on one optimizer; call update after each step");
     if (options.max_grad_norm) {
-      expects<option_error>(is_finite(*options.max_grad_norm) && *options.max_grad_norm > 0, "GradScaler::step: max_grad_norm must be positive, is {}",
-                            *options.max_grad_norm);
+      expects<option_error>(is_finite(*options.max_grad_norm) && *options.max_grad_norm > 0,
+                            "GradScaler::step: max_grad_norm must be positive, is {}", *options.max_grad_norm);
     }
     if (options.window != nullptr && !options.window->is_full()) {
       m_is_accumulating = true;
@@ -142,7 +146,8 @@ class GradScaler {
     if (slot.check.has_nonfinite) return report(optimizer, StepOutcome::skipped, not_computed, 1.0);
     const double norm = __builtin_sqrt(slot.check.sum_of_squares) * factor;
     double clip = 1.0;
-    if (options.max_grad_norm && norm > static_cast<double>(*options.max_grad_norm)) clip = static_cast<double>(*options.max_grad_norm) / norm;
+    if (options.max_grad_norm && norm > static_cast<double>(*options.max_grad_norm))
+      clip = static_cast<double>(*options.max_grad_norm) / norm;
     optimizer.apply(factor * clip);
     return report(optimizer, StepOutcome::stepped, has_norm ? norm : not_computed, clip);
   }
@@ -161,7 +166,8 @@ class GradScaler {
     for (const Entry& entry : m_entries) entry.finish(entry);
     m_entries.clear();
     m_has_news = m_found_inf = m_is_accumulating = false;
-    expects<state_error>(!fails, "GradScaler: gradients overflow at the smallest loss scale, {}; look for the cause with find_nonfinite", m_scale);
+    expects<state_error>(!fails, "GradScaler: gradients overflow at the smallest loss scale, {}; look for the cause with find_nonfinite",
+                         m_scale);
   }
 
   const LossScaler& loss_scaler() const { return m_scaler; }

@@ -16,11 +16,11 @@ struct DynamicLossScalerOptions {
   float initial_scale = 0x1p32f;
   float growth_factor = 2.0f;
   float backoff_factor = 0.5f;
-  int growth_window = 1000;                                          ///< clean steps before growth
-  int hysteresis = 1;                                                ///< the overflow that backs off; earlier ones are forgiven
+  int growth_window = 1000;  ///< clean steps before growth
+  int hysteresis = 1;        ///< the overflow that backs off; earlier ones are forgiven
   HysteresisReset hysteresis_reset = HysteresisReset::on_growth;
   float minimum_scale = 0x1p-24f;
-  float maximum_scale = 0x1p126f;                                    ///< the largest power of two whose inverse is a normal float
+  float maximum_scale = 0x1p126f;  ///< the largest power of two whose inverse is a normal float
 };
 
 /// A DynamicLossScaler's place in its course, to be saved beside the model.

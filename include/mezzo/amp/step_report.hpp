@@ -11,10 +11,14 @@ enum class StepOutcome { stepped, skipped, accumulating, nothing_to_do };
 
 constexpr const char* describe(StepOutcome outcome) {
   switch (outcome) {
-    case StepOutcome::stepped: return "stepped";
-    case StepOutcome::skipped: return "skipped";
-    case StepOutcome::accumulating: return "accumulating";
-    default: return "nothing to do";
+    case StepOutcome::stepped:
+      return "stepped";
+    case StepOutcome::skipped:
+      return "skipped";
+    case StepOutcome::accumulating:
+      return "accumulating";
+    default:
+      return "nothing to do";
   }
 }
 

@@ -14,10 +14,14 @@ enum class Precision { automatic, fp32, amp_fp16, amp_bf16 };
 
 constexpr const char* describe(Precision precision) {
   switch (precision) {
-    case Precision::automatic: return "automatic";
-    case Precision::fp32: return "fp32";
-    case Precision::amp_fp16: return "amp_fp16";
-    default: return "amp_bf16";
+    case Precision::automatic:
+      return "automatic";
+    case Precision::fp32:
+      return "fp32";
+    case Precision::amp_fp16:
+      return "amp_fp16";
+    default:
+      return "amp_bf16";
   }
 }
 
@@ -51,8 +55,8 @@ inline PrecisionChoice choose_precision(const Capabilities& hardware, Precision 
   }
   const bool is_supported = wanted == Precision::fp32 || (wanted == Precision::amp_fp16 ? hardware.has_half : hardware.has_bfloat16);
   if (is_supported) return {wanted, std::string(describe(wanted)) + " was asked for"};
-  expects<unsupported_error>(options.fallback != Fallback::forbidden, "with_precision: {} lacks {}; allow Fallback::fp32 or ask for another",
-                             hardware.device, describe(wanted));
+  expects<unsupported_error>(options.fallback != Fallback::forbidden,
+                             "with_precision: {} lacks {}; allow Fallback::fp32 or ask for another", hardware.device, describe(wanted));
   return {Precision::fp32, hardware.device + " lacks " + describe(wanted) + ", fp32 instead"};
 }
 
@@ -69,9 +73,12 @@ decltype(auto) with_precision(C& context, Precision wanted, const Function& f, c
     }
   };
   switch (choice.precision) {
-    case Precision::amp_fp16: return call(AmpFp16());
-    case Precision::amp_bf16: return call(AmpBf16());
-    default: return call(Fp32());
+    case Precision::amp_fp16:
+      return call(AmpFp16());
+    case Precision::amp_bf16:
+      return call(AmpBf16());
+    default:
+      return call(Fp32());
   }
 }
 

@@ -13,10 +13,10 @@ namespace mezzo {
 
 /// A plain value: tests and users may make one up.
 struct Capabilities {
-  std::string device;         ///< as the hardware names itself
-  bool has_half = false;      ///< converts half in hardware
-  bool has_bfloat16 = false;  ///< reads and writes bfloat16 at full speed
-  bool has_fast_half = false; ///< multiplies matrices of half faster than of float
+  std::string device;          ///< as the hardware names itself
+  bool has_half = false;       ///< converts half in hardware
+  bool has_bfloat16 = false;   ///< reads and writes bfloat16 at full speed
+  bool has_fast_half = false;  ///< multiplies matrices of half faster than of float
   bool has_fast_bfloat16 = false;
 };
 

@@ -14,8 +14,8 @@
 namespace mezzo {
 
 struct CpuContextOptions {
-  int threads = 0;               ///< the calling thread among them; 0: one per hardware thread
-  std::optional<Isa> isa = {};   ///< none: MEZZO_ISA, else the best that the CPU has
+  int threads = 0;              ///< the calling thread among them; 0: one per hardware thread
+  std::optional<Isa> isa = {};  ///< none: MEZZO_ISA, else the best that the CPU has
 };
 
 /// Operations given a CpuContext run on its threads and have finished when they return. Results do not depend on the number of
@@ -57,7 +57,8 @@ class CpuContext {
  private:
   static Isa checked_isa(const std::optional<Isa>& isa) {
     if (!isa) return default_isa();
-    expects<unsupported_error>(*isa <= best_isa(), "CpuContext: isa is {}, but this CPU's best is {}", describe(*isa), describe(best_isa()));
+    expects<unsupported_error>(*isa <= best_isa(), "CpuContext: isa is {}, but this CPU's best is {}", describe(*isa),
+                               describe(best_isa()));
     return *isa;
   }
 

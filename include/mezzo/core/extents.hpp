@@ -24,8 +24,7 @@ class Extents {
 
   /// Throws shape_error for a negative length or a product above 2^62.
   template <std::integral... Lengths>
-    requires(sizeof...(Lengths) == Rank && Rank > 0)
-  constexpr Extents(Lengths... lengths) : m_lengths{static_cast<index_t>(lengths)...} {
+  requires(sizeof...(Lengths) == Rank && Rank > 0) constexpr Extents(Lengths... lengths) : m_lengths{static_cast<index_t>(lengths)...} {
     validate();
   }
   constexpr Extents(const index_t (&lengths)[Rank > 0 ? Rank : 1]) {

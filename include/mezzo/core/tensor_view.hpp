@@ -42,9 +42,8 @@ class TensorView {
     }
   }
   template <std::same_as<value_type> Mutable>  // a template, since as a plain constructor it would replace the copy constructor
-    requires std::is_const_v<T>
-  constexpr TensorView(const TensorView<Mutable, Rank, Space>& other)
-      : m_data(other.data()), m_extents(other.extents()) {
+  requires std::is_const_v<T>
+  constexpr TensorView(const TensorView<Mutable, Rank, Space>& other) : m_data(other.data()), m_extents(other.extents()) {
     for (int i = 0; i < Rank; ++i) m_strides[i] = other.stride(i);
   }
 
@@ -101,9 +100,7 @@ class TensorView {
   }
 
   /// The slice of one index of `dimension`, without that dimension.
-  constexpr TensorView<T, Rank - 1, Space> select(int dimension, index_t index) const
-    requires(Rank > 0)
-  {
+  constexpr TensorView<T, Rank - 1, Space> select(int dimension, index_t index) const requires(Rank > 0) {
     expects_dimension(dimension, "TensorView::select: dimension {} of a view {}");
     expects<shape_error>(0 <= index && index < m_extents[dimension], "TensorView::select: index {} lies outside dimension {} of {}", index,
                          dimension, m_extents);
@@ -117,9 +114,7 @@ class TensorView {
   }
 
   /// The view with two dimensions exchanged, by default the last two.
-  constexpr TensorView transpose(int first = Rank - 2, int second = Rank - 1) const
-    requires(Rank > 1)
-  {
+  constexpr TensorView transpose(int first = Rank - 2, int second = Rank - 1) const requires(Rank > 1) {
     expects_dimension(first, "TensorView::transpose: dimension {} of a view {}");
     expects_dimension(second, "TensorView::transpose: dimension {} of a view {}");
     index_t lengths[Rank] = {}, strides[Rank] = {};

@@ -100,7 +100,8 @@ GradientCheck check_finite(CpuContext& context, const std::vector<TensorRun<T>>&
 
 /// to[i] = from[i] * factor, run by run, rounded once; checks the products in the same pass. `to` may be `from`.
 template <class Out, class In>
-GradientCheck scale_and_check(CpuContext& context, float factor, const std::vector<TensorRun<Out>>& to, const std::vector<TensorRun<In>>& from) {
+GradientCheck scale_and_check(CpuContext& context, float factor, const std::vector<TensorRun<Out>>& to,
+                              const std::vector<TensorRun<In>>& from) {
   detail::ChunkTable table;
   for (std::size_t i = 0; i < from.size(); ++i) table.add(static_cast<index_t>(i), from[i].size);
   auto checks = context.template scratch<GradientCheck>(table.chunk_count());
@@ -109,7 +110,8 @@ GradientCheck scale_and_check(CpuContext& context, float factor, const std::vect
     const auto run = static_cast<std::size_t>(chunk.run);
     Out* out = to[run].data + chunk.begin;
     const std::remove_const_t<In>* in = from[run].data + chunk.begin;
-    checks[number] = detail::finish_check(isa, detail::scale_check_range(isa, factor, chunk.size, out, in), chunk.size, static_cast<const Out*>(out));
+    checks[number] =
+        detail::finish_check(isa, detail::scale_check_range(isa, factor, chunk.size, out, in), chunk.size, static_cast<const Out*>(out));
   });
   return detail::combine_checks(checks.data(), table.chunk_count());
 }

@@ -19,29 +19,71 @@ enum class OpCategory { low, full, widest };
 /// `category`.
 namespace op {
 
-struct gemm { static constexpr auto category = OpCategory::low; };
-struct linear { static constexpr auto category = OpCategory::low; };
-struct convolution { static constexpr auto category = OpCategory::low; };
-struct attention { static constexpr auto category = OpCategory::low; };
-struct embedding { static constexpr auto category = OpCategory::low; };
+struct gemm {
+  static constexpr auto category = OpCategory::low;
+};
+struct linear {
+  static constexpr auto category = OpCategory::low;
+};
+struct convolution {
+  static constexpr auto category = OpCategory::low;
+};
+struct attention {
+  static constexpr auto category = OpCategory::low;
+};
+struct embedding {
+  static constexpr auto category = OpCategory::low;
+};
 
-struct exp { static constexpr auto category = OpCategory::full; };
-struct log { static constexpr auto category = OpCategory::full; };
-struct pow { static constexpr auto category = OpCategory::full; };
-struct sum { static constexpr auto category = OpCategory::full; };
-struct mean { static constexpr auto category = OpCategory::full; };
-struct norm { static constexpr auto category = OpCategory::full; };
-struct softmax { static constexpr auto category = OpCategory::full; };
-struct log_softmax { static constexpr auto category = OpCategory::full; };
-struct layer_norm { static constexpr auto category = OpCategory::full; };
-struct cross_entropy { static constexpr auto category = OpCategory::full; };
-struct mse_loss { static constexpr auto category = OpCategory::full; };
+struct exp {
+  static constexpr auto category = OpCategory::full;
+};
+struct log {
+  static constexpr auto category = OpCategory::full;
+};
+struct pow {
+  static constexpr auto category = OpCategory::full;
+};
+struct sum {
+  static constexpr auto category = OpCategory::full;
+};
+struct mean {
+  static constexpr auto category = OpCategory::full;
+};
+struct norm {
+  static constexpr auto category = OpCategory::full;
+};
+struct softmax {
+  static constexpr auto category = OpCategory::full;
+};
+struct log_softmax {
+  static constexpr auto category = OpCategory::full;
+};
+struct layer_norm {
+  static constexpr auto category = OpCategory::full;
+};
+struct cross_entropy {
+  static constexpr auto category = OpCategory::full;
+};
+struct mse_loss {
+  static constexpr auto category = OpCategory::full;
+};
 
-struct add { static constexpr auto category = OpCategory::widest; };
-struct multiply { static constexpr auto category = OpCategory::widest; };
-struct relu { static constexpr auto category = OpCategory::widest; };
-struct gelu { static constexpr auto category = OpCategory::widest; };
-struct dropout { static constexpr auto category = OpCategory::widest; };
+struct add {
+  static constexpr auto category = OpCategory::widest;
+};
+struct multiply {
+  static constexpr auto category = OpCategory::widest;
+};
+struct relu {
+  static constexpr auto category = OpCategory::widest;
+};
+struct gelu {
+  static constexpr auto category = OpCategory::widest;
+};
+struct dropout {
+  static constexpr auto category = OpCategory::widest;
+};
 
 }  // namespace op
 
@@ -103,13 +145,11 @@ struct promote<A, A> {
   using type = A;
 };
 template <class A>
-  requires(!std::same_as<A, double>)
-struct promote<A, double> {
+requires(!std::same_as<A, double>) struct promote<A, double> {
   using type = double;
 };
 template <class B>
-  requires(!std::same_as<B, double>)
-struct promote<double, B> {
+requires(!std::same_as<B, double>) struct promote<double, B> {
   using type = double;
 };
 
@@ -128,8 +168,8 @@ struct widest<First, Rest...> {
 template <class Policy, OpCategory Category, class Widest, class... In>
 struct compute_type;
 template <class Policy, OpCategory Category, class... In>
-  requires(Category != OpCategory::widest)
-struct compute_type<Policy, Category, void, In...> : std::common_type<In...> {};
+requires(Category != OpCategory::widest) struct compute_type<Policy, Category, void, In...> : std::common_type<In...> {
+};
 template <class Policy, class... In>
 struct compute_type<Policy, OpCategory::widest, void, In...> : std::common_type<In...> {};
 template <class Policy, OpCategory Category>
@@ -137,18 +177,15 @@ struct compute_type<Policy, Category, void> {
   using type = std::conditional_t<Category == OpCategory::full, typename Policy::full_type, typename Policy::low_type>;
 };
 template <class Policy, class Widest, class... In>
-  requires(!std::is_void_v<Widest>)
-struct compute_type<Policy, OpCategory::low, Widest, In...> {
+requires(!std::is_void_v<Widest>) struct compute_type<Policy, OpCategory::low, Widest, In...> {
   using type = std::conditional_t<std::same_as<Widest, double>, double, typename Policy::low_type>;
 };
 template <class Policy, class Widest, class... In>
-  requires(!std::is_void_v<Widest>)
-struct compute_type<Policy, OpCategory::full, Widest, In...> {
+requires(!std::is_void_v<Widest>) struct compute_type<Policy, OpCategory::full, Widest, In...> {
   using type = std::conditional_t<std::same_as<Widest, double>, double, typename Policy::full_type>;
 };
 template <class Policy, class Widest, class... In>
-  requires(!std::is_void_v<Widest>)
-struct compute_type<Policy, OpCategory::widest, Widest, In...> {
+requires(!std::is_void_v<Widest>) struct compute_type<Policy, OpCategory::widest, Widest, In...> {
   using type = Widest;
 };
 

@@ -43,11 +43,16 @@ struct KaimingOptions {
 constexpr double gain_of(Nonlinearity nonlinearity, float negative_slope = 0.01f) {
   const double slope = static_cast<double>(negative_slope);
   switch (nonlinearity) {
-    case Nonlinearity::tanh: return 5.0 / 3.0;
-    case Nonlinearity::relu: return 1.41421356237309504880;
-    case Nonlinearity::leaky_relu: return __builtin_sqrt(2.0 / (1.0 + slope * slope));
-    case Nonlinearity::selu: return 0.75;
-    default: return 1.0;
+    case Nonlinearity::tanh:
+      return 5.0 / 3.0;
+    case Nonlinearity::relu:
+      return 1.41421356237309504880;
+    case Nonlinearity::leaky_relu:
+      return __builtin_sqrt(2.0 / (1.0 + slope * slope));
+    case Nonlinearity::selu:
+      return 0.75;
+    default:
+      return 1.0;
   }
 }
 

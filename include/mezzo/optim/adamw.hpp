@@ -9,8 +9,8 @@ namespace mezzo {
 
 struct AdamOptions {
   float learning_rate = 1e-3f;
-  float beta1 = 0.9f;   ///< decay of the first moment, per step
-  float beta2 = 0.999f; ///< decay of the second moment, per step
+  float beta1 = 0.9f;    ///< decay of the first moment, per step
+  float beta2 = 0.999f;  ///< decay of the second moment, per step
   float epsilon = 1e-8f;
   float weight_decay = 0.0f;  ///< Adam: added to the gradient; AdamW: times the learning rate, off the weight
   std::vector<GroupOptions> groups = {};
@@ -34,8 +34,8 @@ struct AdamRule {
   /// The update of one element. Functors write the 16-bit weight where there is one.
   template <bool has_copies>
   struct functor_type {
-    float factor, rest1, rest2;    // 1 - beta1, 1 - beta2
-    float rate, inverse_root_c2;   // learning_rate / c1, 1 / sqrt(c2)
+    float factor, rest1, rest2;   // 1 - beta1, 1 - beta2
+    float rate, inverse_root_c2;  // learning_rate / c1, 1 / sqrt(c2)
     float epsilon, decay, coupled_decay;
 
     MEZZO_HOST_DEVICE float step(float p, float& m, float& v, float g) const {
@@ -75,7 +75,8 @@ struct AdamRule {
     expects<option_error>(is_finite(weight_decay) && weight_decay >= 0, "Adam: weight_decay must not be negative, is {}", weight_decay);
   }
   static AdamRule checked(const AdamOptions& o, bool is_decoupled) {
-    expects<option_error>(is_finite(o.learning_rate) && o.learning_rate >= 0, "Adam: learning_rate must not be negative, is {}", o.learning_rate);
+    expects<option_error>(is_finite(o.learning_rate) && o.learning_rate >= 0, "Adam: learning_rate must not be negative, is {}",
+                          o.learning_rate);
     expects<option_error>(is_finite(o.beta1) && o.beta1 >= 0 && o.beta1 < 1, "Adam: beta1 must lie in [0, 1), is {}", o.beta1);
     expects<option_error>(is_finite(o.beta2) && o.beta2 >= 0 && o.beta2 < 1, "Adam: beta2 must lie in [0, 1), is {}", o.beta2);
     // With flush-to-zero a subnormal epsilon would be 0, and a zero gradient would divide 0 by 0.
@@ -100,9 +101,9 @@ class AdamW : public Optimizer<Source, AdamRule> {
  public:
   /// Throws option_error, naming the option.
   AdamW(typename Source::context_type& context, Source& parameters, const AdamWOptions& o = {})
-      : Optimizer<Source, AdamRule>(
-            context, parameters,
-            AdamRule::checked({o.learning_rate, o.beta1, o.beta2, o.epsilon, o.weight_decay, {}}, true), o.learning_rate, o.groups) {}
+      : Optimizer<Source, AdamRule>(context, parameters,
+                                    AdamRule::checked({o.learning_rate, o.beta1, o.beta2, o.epsilon, o.weight_decay, {}}, true),
+                                    o.learning_rate, o.groups) {}
 };
 
 template <class C, class Source>

@@ -57,7 +57,7 @@ double clip_grad_norm_(C& context, Source& gradients, float max_norm) {
 
 /// The same for what an optimizer's next step reads, frozen groups apart: after GradScaler::unscale_, the true gradients.
 template <class Optimizer>
-  requires requires(Optimizer& optimizer) { optimizer.scaler_slot(); }
+requires requires(Optimizer& optimizer) { optimizer.scaler_slot(); }
 double clip_grad_norm_(Optimizer& optimizer, float max_norm) {
   return optimizer.with_gradients([&](const auto& runs) { return detail::clip_runs(optimizer.context(), runs, max_norm); });
 }

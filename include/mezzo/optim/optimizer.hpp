@@ -17,10 +17,10 @@ namespace mezzo {
 
 /// Options of one parameter group, where they differ from the optimizer's.
 struct GroupOptions {
-  std::string group;                         ///< as given to ParameterOptions::group
+  std::string group;  ///< as given to ParameterOptions::group
   float learning_rate_factor = 1.0f;
   std::optional<float> weight_decay = {};
-  bool is_frozen = false;                    ///< neither updated nor looked at: its gradients may be anything
+  bool is_frozen = false;  ///< neither updated nor looked at: its gradients may be anything
 };
 
 /// What has happened to an optimizer's gradients since the last GradScaler::update.
@@ -90,7 +90,8 @@ class Optimizer {
   float learning_rate() const { return m_learning_rate * m_schedule(m_steps); }
   /// Sets the base learning rate. Throws option_error unless it is finite and not negative.
   void set_learning_rate(float learning_rate) {
-    expects<option_error>(is_finite(learning_rate) && learning_rate >= 0, "Optimizer: learning_rate must not be negative, is {}", learning_rate);
+    expects<option_error>(is_finite(learning_rate) && learning_rate >= 0, "Optimizer: learning_rate must not be negative, is {}",
+                          learning_rate);
     m_learning_rate = learning_rate;
   }
   /// Multiplies the base learning rate by schedule(step_count()) from now on. A skipped step does not advance it.
@@ -163,7 +164,8 @@ class Optimizer {
     ++m_steps;
     if constexpr (sizeof(gradient_type) != sizeof(float)) {
       if (m_reads_unscaled) {
-        apply_to([&](const auto& segment) { return static_cast<const float*>(m_unscaled_view.data()) + segment.offset; }, static_cast<float>(factor));
+        apply_to([&](const auto& segment) { return static_cast<const float*>(m_unscaled_view.data()) + segment.offset; },
+                 static_cast<float>(factor));
         return;
       }
     }
@@ -215,7 +217,8 @@ class Optimizer {
     for_each_segment([&](const auto& segment) {
       const GroupOptions& group = m_groups[static_cast<std::size_t>(segment.group)];
       table.add(static_cast<index_t>(parts.size()), segment.size);
-      parts.push_back({segment, m_rule.template functor<Source::has_copies>(m_steps, learning_rate * group.learning_rate_factor, group.weight_decay, factor)});
+      parts.push_back({segment, m_rule.template functor<Source::has_copies>(m_steps, learning_rate * group.learning_rate_factor,
+                                                                            group.weight_decay, factor)});
     });
     const Isa isa = m_context.isa();
     table.for_each(m_context, [&](index_t, const detail::Chunk& chunk) {

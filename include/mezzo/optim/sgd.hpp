@@ -53,7 +53,8 @@ struct SgdRule {
 
   template <bool has_copies>
   functor_type<has_copies> functor(std::int64_t, float learning_rate, const std::optional<float>& weight_decay, float factor) const {
-    return {learning_rate, options.momentum, weight_decay.value_or(options.weight_decay), factor, options.momentum_kind == Momentum::nesterov};
+    return {learning_rate, options.momentum, weight_decay.value_or(options.weight_decay), factor,
+            options.momentum_kind == Momentum::nesterov};
   }
 
   int moment_count() const { return options.momentum != 0 ? 1 : 0; }
@@ -62,9 +63,12 @@ struct SgdRule {
     expects<option_error>(is_finite(weight_decay) && weight_decay >= 0, "Sgd: weight_decay must not be negative, is {}", weight_decay);
   }
   static SgdRule checked(const SgdOptions& o) {
-    expects<option_error>(is_finite(o.learning_rate) && o.learning_rate >= 0, "Sgd: learning_rate must not be negative, is {}", o.learning_rate);
-    expects<option_error>(is_finite(o.momentum) && o.momentum >= 0 && o.momentum < 1, "Sgd: momentum must lie in [0, 1), is {}", o.momentum);
-    expects<option_error>(o.momentum_kind == Momentum::classical || o.momentum > 0, "Sgd: Nesterov's momentum must be above 0, is {}", o.momentum);
+    expects<option_error>(is_finite(o.learning_rate) && o.learning_rate >= 0, "Sgd: learning_rate must not be negative, is {}",
+                          o.learning_rate);
+    expects<option_error>(is_finite(o.momentum) && o.momentum >= 0 && o.momentum < 1, "Sgd: momentum must lie in [0, 1), is {}",
+                          o.momentum);
+    expects<option_error>(o.momentum_kind == Momentum::classical || o.momentum > 0, "Sgd: Nesterov's momentum must be above 0, is {}",
+                          o.momentum);
     validate_weight_decay(o.weight_decay);
     return {o};
   }

@@ -38,9 +38,8 @@ void copy_host(CpuContext& context, const TensorView<T, Rank>& to, const TensorV
     return;
   }
   if constexpr (Rank > 0) {
-    context.parallel_for(to.extent(0), [&](index_t i) {
-      copy_elements(to.data() + i * to.stride(0), from.data() + i * from.stride(0), to, from, 1);
-    });
+    context.parallel_for(to.extent(0),
+                         [&](index_t i) { copy_elements(to.data() + i * to.stride(0), from.data() + i * from.stride(0), to, from, 1); });
   }
 }
 

@@ -21,13 +21,10 @@ inline constexpr None none;
 
 /// The sink of a weight with storage for its gradient, such as Parameter; views and tensors are overwritten.
 template <class Target>
-  requires requires(Target& target) { target.gradient_sink(); }
-auto gradient_sink(Target& target) {
-  return target.gradient_sink();
-}
+requires requires(Target& target) { target.gradient_sink(); }
+auto gradient_sink(Target& target) { return target.gradient_sink(); }
 template <Viewable Target>
-  requires(!requires(Target& target) { target.gradient_sink(); })
-auto gradient_sink(Target& target) {
+requires(!requires(Target & target) { target.gradient_sink(); }) auto gradient_sink(Target& target) {
   return GradientSink<view_type_t<Target>>{view_of(target)};
 }
 

@@ -138,7 +138,8 @@ class ParameterArena {
       }
       weight_type* weight = nullptr;
       if constexpr (has_copies) weight = m_weights.data() + first.offset;
-      f(segment_type{m_masters.data() + first.offset, weight, m_gradients.data() + first.offset, first.offset, end - first.offset, first.group});
+      f(segment_type{m_masters.data() + first.offset, weight, m_gradients.data() + first.offset, first.offset, end - first.offset,
+                     first.group});
     }
   }
 

@@ -27,18 +27,14 @@ class ParameterList {
   /// Adds a weight that is its own master. Throws shape_error for shapes that differ or views with gaps.
   template <int Rank>
   void add(std::string_view name, const TensorView<Master, Rank, space>& weight, const TensorView<Gradient, Rank, space>& gradient,
-           const ParameterOptions& options = {})
-    requires(!has_copies)
-  {
+           const ParameterOptions& options = {}) requires(!has_copies) {
     add_segment(name, weight, static_cast<Weight*>(nullptr), gradient, options);
   }
 
   /// Adds a master with its 16-bit copy.
   template <int Rank>
   void add(std::string_view name, const TensorView<Master, Rank, space>& master, const TensorView<Weight, Rank, space>& weight,
-           const TensorView<Gradient, Rank, space>& gradient, const ParameterOptions& options = {})
-    requires has_copies
-  {
+           const TensorView<Gradient, Rank, space>& gradient, const ParameterOptions& options = {}) requires has_copies {
     expects<shape_error>(master.extents() == weight.extents(), "ParameterList: master {} and weight {} differ in shape", master.extents(),
                          weight.extents());
     expects<shape_error>(weight.is_contiguous(), "ParameterList: the weight '{}' has gaps", std::string(name));

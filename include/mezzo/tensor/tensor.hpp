@@ -29,8 +29,7 @@ class Tensor {
     static_assert(C::memory_space == Space, "mezzo: this tensor lies in another memory space than the context's");
     m_view = {static_cast<T*>(context.allocate(byte_count<T>(extents.size()))), extents};
   }
-  Tensor(Tensor&& other) noexcept
-      : m_view(std::exchange(other.m_view, {})), m_deallocate(std::exchange(other.m_deallocate, nullptr)) {}
+  Tensor(Tensor&& other) noexcept : m_view(std::exchange(other.m_view, {})), m_deallocate(std::exchange(other.m_deallocate, nullptr)) {}
   Tensor& operator=(Tensor&& other) noexcept {
     std::swap(m_view, other.m_view);
     std::swap(m_deallocate, other.m_deallocate);

@@ -24,10 +24,7 @@ class TensorList {
 
   TensorList() = default;
   template <class... Views>
-    requires(sizeof...(Views) > 0 && (Viewable<Views> && ...))
-  explicit TensorList(Views&&... views) {
-    (add(views), ...);
-  }
+  requires(sizeof...(Views) > 0 && (Viewable<Views> && ...)) explicit TensorList(Views&&... views) { (add(views), ...); }
 
   /// Throws shape_error for a view with gaps.
   template <Viewable V>

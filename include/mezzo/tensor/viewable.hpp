@@ -16,14 +16,14 @@ constexpr TensorView<T, Rank, Space> view_of(const TensorView<T, Rank, Space>& v
   return view;
 }
 template <class Owner>
-  requires requires(Owner& owner) { requires is_tensor_view<std::remove_cvref_t<decltype(owner.view())>>; }
-constexpr auto view_of(Owner& owner) {
-  return owner.view();
-}
+requires requires(Owner& owner) { requires is_tensor_view<std::remove_cvref_t<decltype(owner.view())>>; }
+constexpr auto view_of(Owner& owner) { return owner.view(); }
 
 /// A TensorView, or an owner with a member view() such as Tensor.
 template <class V>
-concept Viewable = requires(V& v) { view_of(v); };
+concept Viewable = requires(V& v) {
+  view_of(v);
+};
 
 template <Viewable V>
 using view_type_t = std::remove_cvref_t<decltype(view_of(std::declval<V&>()))>;

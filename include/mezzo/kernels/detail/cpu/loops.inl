@@ -86,7 +86,8 @@ MEZZO_TARGET [[gnu::always_inline]] inline void store_block(half* to, const Bloc
     const std::int32_t is_small = -static_cast<std::int32_t>(magnitude < 0x38800000);
     const std::int32_t is_large = -static_cast<std::int32_t>(magnitude >= 0x477FF000);
     const std::int32_t is_nan = -static_cast<std::int32_t>(magnitude > 0x7F800000);
-    const float scaled = __builtin_bit_cast(float, magnitude & is_small) * 0x1p24f;
+    const std::int32_t subnormal = magnitude & is_small;
+    const float scaled = __builtin_bit_cast(float, subnormal) * 0x1p24f;
     const auto whole = static_cast<std::int32_t>(scaled);
     const float rest = scaled - static_cast<float>(whole);
     const std::int32_t small = whole + (static_cast<std::int32_t>(rest > 0.5f) | (static_cast<std::int32_t>(rest == 0.5f) & whole & 1));
@@ -159,7 +160,7 @@ MEZZO_TARGET MEZZO_OPTIMIZED void transform_blocks(const Functor functor, index_
 
 template <class Functor, class V, class... Ranges>
 MEZZO_TARGET [[gnu::always_inline, gnu::flatten]] inline void reduce_block(const Functor& functor, V* sums, index_t i,
-                                                                            Lane<Ranges>&&... lanes) {
+                                                                           Lane<Ranges>&&... lanes) {
   (lanes.load(i), ...);
   for (int k = 0; k < block_size; ++k) sums[k] = functor.combine(sums[k], functor.map(lanes.block.at[k]...));
 }

@@ -11,10 +11,13 @@ namespace mezzo::detail {
 // The one place where the instruction set is chosen.
 #if defined(__x86_64__)
 #define MEZZO_DISPATCH(isa, call) \
-  switch (isa) { \
-    case Isa::avx512: return avx512::call; \
-    case Isa::avx2: return avx2::call; \
-    default: return baseline::call; \
+  switch (isa) {                  \
+    case Isa::avx512:             \
+      return avx512::call;        \
+    case Isa::avx2:               \
+      return avx2::call;          \
+    default:                      \
+      return baseline::call;      \
   }
 #else
 #define MEZZO_DISPATCH(isa, call) return static_cast<void>(isa), baseline::call;
