@@ -338,6 +338,39 @@ TEST_CASE("a window is weighted by tokens, not by micro-batches") {
   }
 }
 
+TEST_CASE("a window given to step alone divides there") {
+  TestContext context;
+  Model model(context, 1, 0.0f);
+  mezzo::Sgd optimizer(context, model.arena, {.learning_rate = 1.0f});
+  mezzo::GradScaler scaler(context, mezzo::StaticLossScaler(16));
+  mezzo::AccumulationWindow window({.length = 1});
+  window.add(4);
+  backward(model.weight, {8.0f * scaler.scale()});
+  scaler.unscale_(optimizer);
+  CHECK(values_of(model.weight.gradient()) == Values{8.0f});
+  const auto report = scaler.step(optimizer, {.max_grad_norm = 1.0f, .window = &window});
+  CHECK(report.grad_norm() == 2.0);
+  CHECK(values_of(model.weight.master()) == Values{-1.0f});
+}
+
+TEST_CASE("unscaling nothing counts neither way, and a window that was unscaled but not stepped ends with update") {
+  TestContext context;
+  Model model(context, 1, 0.0f);
+  mezzo::Sgd optimizer(context, model.arena);
+  mezzo::GradScaler scaler(context, mezzo::DynamicLossScaler({.initial_scale = 8, .growth_window = 1}));
+  scaler.unscale_(optimizer);
+  scaler.update();
+  CHECK(scaler.scale() == 8);
+  mezzo::AccumulationWindow window({.length = 1});
+  window.add();
+  backward(model.weight, {infinity});
+  scaler.unscale_(optimizer, &window);
+  scaler.update();
+  CHECK(scaler.scale() == 4);
+  CHECK(window.size() == 0);
+  CHECK_FALSE(model.weight.has_gradient());
+}
+
 TEST_CASE("300 micro-batches of ones make 300") {
   TestContext context;
   test::OneParameter<mezzo::AmpBf16, TestContext> model(context, 1, 0.0f);

@@ -67,10 +67,10 @@ class GradScaler {
   float scale(float loss) const { return m_scaler.scale(loss); }
 
   /// Turns the optimizer's gradients into the true ones, for a look at them or a change before step(). With accumulation, once the
-  /// window is full; give it to step() as well. Throws state_error when called twice or after step().
+  /// window is full; give the window to both calls. Throws state_error when called twice, after step(), or in the middle of a window.
   template <class Optimizer>
   requires requires(Optimizer& optimizer) { optimizer.scaler_slot(); }
-  void unscale_(Optimizer& optimizer, const AccumulationWindow* window = nullptr) {
+  void unscale_(Optimizer& optimizer, AccumulationWindow* window = nullptr) {
     ScalerSlot& slot = optimizer.scaler_slot();
     expects<state_error>(slot.phase != StepPhase::unscaled,
                          "GradScaler: unscale_ was called twice on one optimizer; call step and update before the next one");
@@ -78,12 +78,12 @@ class GradScaler {
                          "GradScaler: unscale_ was called after step; call it before, and update at the end");
     expects<state_error>(window == nullptr || window->is_full(), "GradScaler: unscale_ was called in the middle of an accumulation window");
     GradientCheck check = optimizer.unscale_(1.0f / m_scale);
-    if (window != nullptr && window->divisor() > 1)
-      check = optimizer.unscale_(static_cast<float>(1.0 / static_cast<double>(window->divisor())));
+    slot.is_divided = window != nullptr && window->divisor() > 0;
+    if (slot.is_divided) check = optimizer.unscale_(static_cast<float>(1.0 / static_cast<double>(window->divisor())));
     slot.check = optimizer.agree(check);
     slot.phase = StepPhase::unscaled;
-    enlist(optimizer, nullptr);
-    note(slot.check.has_nonfinite);
+    enlist(optimizer, window);
+    if (optimizer.has_gradients()) note(slot.check.has_nonfinite);
   }
 
   /// Unscales gradients of the user's own, in place, and says whether they are all finite; update() hears of it. For optimizers
@@ -131,25 +131,21 @@ class GradScaler {
       slot.phase = StepPhase::stepped;
       return report(optimizer, StepOutcome::nothing_to_do, not_computed, 1.0);
     }
-    double factor = 1.0;
-    bool has_norm = true;
-    if (slot.phase == StepPhase::ready) {
-      factor = 1.0 / static_cast<double>(m_scale);
-      if (options.window != nullptr) factor /= static_cast<double>(options.window->divisor());
-      has_norm = m_options.nonfinite == Nonfinite::skip_step || options.max_grad_norm;
-      if (has_norm) slot.check = optimizer.agree(optimizer.check());
-    } else if (options.max_grad_norm && !slot.check.has_nonfinite) {
-      slot.check = optimizer.agree(optimizer.check());  // the user may have changed them since unscale_
-    }
+    const bool is_checked = m_options.nonfinite == Nonfinite::skip_step || options.max_grad_norm;
+    const bool is_ready = slot.phase == StepPhase::ready;
+    // After unscale_ the user may have changed the gradients: what is clipped is measured again.
+    if (is_ready ? is_checked : options.max_grad_norm && !slot.check.has_nonfinite) slot.check = optimizer.agree(optimizer.check());
+    double factor = is_ready ? 1.0 / static_cast<double>(m_scale) : 1.0;
+    if (options.window != nullptr && !slot.is_divided) factor /= static_cast<double>(options.window->divisor());
     slot.phase = StepPhase::stepped;
-    note(slot.check.has_nonfinite);
-    if (slot.check.has_nonfinite) return report(optimizer, StepOutcome::skipped, not_computed, 1.0);
+    note(is_checked && slot.check.has_nonfinite);
+    if (is_checked && slot.check.has_nonfinite) return report(optimizer, StepOutcome::skipped, not_computed, 1.0);
     const double norm = __builtin_sqrt(slot.check.sum_of_squares) * factor;
     double clip = 1.0;
     if (options.max_grad_norm && norm > static_cast<double>(*options.max_grad_norm))
       clip = static_cast<double>(*options.max_grad_norm) / norm;
     optimizer.apply(factor * clip);
-    return report(optimizer, StepOutcome::stepped, has_norm ? norm : not_computed, clip);
+    return report(optimizer, StepOutcome::stepped, is_checked ? norm : not_computed, clip);
   }
 
   /// Moves the scale and ends the window. Nothing happens while a window accumulates. Throws state_error when no step came before,

@@ -29,7 +29,8 @@ enum class StepPhase { ready, unscaled, stepped };
 /// GradScaler's notes, kept by the optimizer that they are about.
 struct ScalerSlot {
   StepPhase phase = StepPhase::ready;
-  GradientCheck check;  ///< of the true gradients; set from phase unscaled on
+  bool is_divided = false;  ///< unscale_ has divided by the window's divisor as well
+  GradientCheck check;      ///< of the gradients as they lie; set from phase unscaled on
 };
 
 /// Parameters from Source (a ParameterArena, or a ParameterList of the user's own memory), updated by Rule. Gradients of parameters
