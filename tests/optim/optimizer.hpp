@@ -6,6 +6,7 @@
 
 #include <mezzo/optim/adamw.hpp>
 #include <mezzo/optim/sgd.hpp>
+#include <mezzo/tensor/parameter_list.hpp>
 
 #include "backward.hpp"
 
@@ -64,6 +65,19 @@ TEST_CASE("gradients are empty after a step, and on request") {
   backward(model.weight, {1.0f});
   optimizer.zero_grad();
   CHECK_FALSE(optimizer.has_gradients());
+}
+
+TEST_CASE("a step without gradients is none, and parameters added too late are refused") {
+  TestContext context;
+  float weight[2] = {1, 2}, gradient[2] = {1, 1};
+  mezzo::ParameterList<TestContext> list;
+  list.add("first", mezzo::HostView<float, 1>(weight, {1}), mezzo::HostView<float, 1>(nullptr, {1}));
+  mezzo::Sgd optimizer(context, list);
+  optimizer.step();
+  CHECK(optimizer.step_count() == 0);
+  list.add("second", mezzo::HostView<float, 1>(weight + 1, {1}), mezzo::HostView<float, 1>(gradient + 1, {1}));
+  CHECK_THROWS_WITH_AS(optimizer.step(), doctest::Contains("made for 1 elements, now there are 2"), mezzo::state_error);
+  CHECK(weight[1] == 2);
 }
 
 TEST_CASE("many small tensors step like one") {

@@ -48,7 +48,7 @@ class Optimizer {
 
   /// Throws option_error for a group that no parameter belongs to, state_error for an arena that is not sealed.
   Optimizer(context_type& context, Source& source, const Rule& rule, float learning_rate, const std::vector<GroupOptions>& groups)
-      : m_context(context), m_source(source), m_rule(rule), m_learning_rate(learning_rate) {
+      : m_context(context), m_source(source), m_flat_size(source.flat_size()), m_rule(rule), m_learning_rate(learning_rate) {
     expects<state_error>(source.is_sealed(), "Optimizer: seal() the parameters before making an optimizer of them");
     m_groups.resize(static_cast<std::size_t>(source.group_count()));
     for (const GroupOptions& options : groups) {
@@ -68,9 +68,10 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// One update from the gradients as they are, without loss scaling or a check; then zero_grad(). With a GradScaler call its step.
+  /// One update from the gradients as they are, without loss scaling or a check; then zero_grad(). Without gradients nothing happens.
+  /// With a GradScaler call its step.
   void step() {
-    apply(1.0f);
+    if (has_gradients()) apply(1.0);
     zero_grad();
   }
 
@@ -190,6 +191,9 @@ class Optimizer {
  private:
   template <class Function>
   void for_each_segment(const Function& f) const {
+    expects<state_error>(m_source.flat_size() == m_flat_size,
+                         "Optimizer: it was made for {} elements, now there are {}; add all parameters before making it", m_flat_size,
+                         m_source.flat_size());
     m_source.for_each_segment([&](const auto& segment) {
       if (!m_groups[static_cast<std::size_t>(segment.group)].is_frozen) f(segment);
     });
@@ -239,6 +243,7 @@ class Optimizer {
 
   context_type& m_context;
   Source& m_source;
+  index_t m_flat_size;
   Rule m_rule;
   float m_learning_rate;
   StoredSchedule m_schedule;
