@@ -47,7 +47,8 @@ class Optimizer {
                 "mezzo: optimizers update weights of at most 32 bits");
 
   /// Throws option_error for a group that no parameter belongs to, state_error for an arena that is not sealed.
-  Optimizer(context_type& context, Source& source, const Rule& rule, float learning_rate, const std::vector<GroupOptions>& groups)
+  [[gnu::cold]] Optimizer(context_type& context, Source& source, const Rule& rule, float learning_rate,
+                          const std::vector<GroupOptions>& groups)
       : m_context(context), m_source(source), m_flat_size(source.flat_size()), m_rule(rule), m_learning_rate(learning_rate) {
     expects<state_error>(source.is_sealed(), "Optimizer: seal() the parameters before making an optimizer of them");
     m_groups.resize(static_cast<std::size_t>(source.group_count()));

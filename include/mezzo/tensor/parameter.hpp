@@ -18,13 +18,14 @@ class Parameter {
   static constexpr MemorySpace space = C::memory_space;
 
   /// Declares a parameter; it has memory once the arena is sealed.
-  Parameter(arena_type& arena, std::string_view name, const Extents<Rank>& extents, const ParameterOptions& options = {})
+  [[gnu::cold]] Parameter(arena_type& arena, std::string_view name, const Extents<Rank>& extents, const ParameterOptions& options = {})
       : m_arena(&arena), m_extents(extents) {
     std::vector<index_t> lengths;
     for (int i = 0; i < Rank; ++i) lengths.push_back(extents[i]);
     m_number = arena.declare(name, std::move(lengths), extents.size(), options);
   }
-  Parameter(arena_type& arena, std::string_view name, const index_t (&extents)[Rank > 0 ? Rank : 1], const ParameterOptions& options = {})
+  [[gnu::cold]] Parameter(arena_type& arena, std::string_view name, const index_t (&extents)[Rank > 0 ? Rank : 1],
+                          const ParameterOptions& options = {})
       : Parameter(arena, name, Extents<Rank>(extents), options) {}
 
   const std::string& name() const { return record().name; }

@@ -67,7 +67,7 @@ class ParameterArena {
   ParameterArena& operator=(const ParameterArena&) = delete;
 
   /// Registers a parameter and gives its number. Throws state_error after seal(), option_error for a name taken or empty.
-  index_t declare(std::string_view name, std::vector<index_t> extents, index_t size, const ParameterOptions& options) {
+  [[gnu::cold]] index_t declare(std::string_view name, std::vector<index_t> extents, index_t size, const ParameterOptions& options) {
     const std::string text(name);
     expects<state_error>(!m_is_sealed, "ParameterArena: '{}' is declared after seal()", text);
     expects<option_error>(!text.empty(), "ParameterArena: a parameter needs a name");
@@ -80,7 +80,7 @@ class ParameterArena {
   }
 
   /// Allocates. Weights, masters and gradients are zero until something writes them.
-  void seal() {
+  [[gnu::cold]] void seal() {
     expects<state_error>(!m_is_sealed, "ParameterArena: seal() is called twice");
     m_masters = make_tensor<master_type>(m_context, {m_size});
     if constexpr (has_copies) m_weights = make_tensor<weight_type>(m_context, {m_size});

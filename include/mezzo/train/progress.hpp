@@ -159,7 +159,7 @@ inline std::string duration(double seconds) {
 class Progress {
  public:
   /// Throws option_error, naming the option, for a negative number, a stream or a clock that is missing.
-  explicit Progress(const ProgressOptions& options) : m_options(options), m_step(options.first_step) {
+  [[gnu::cold]] explicit Progress(const ProgressOptions& options) : m_options(options), m_step(options.first_step) {
     expects<option_error>(options.steps >= 0, "Progress: steps must not be negative, is {}", options.steps);
     expects<option_error>(options.first_step >= 0, "Progress: first_step must not be negative, is {}", options.first_step);
     expects<option_error>(options.samples_per_step >= 0, "Progress: samples_per_step must not be negative, is {}",
@@ -227,7 +227,7 @@ class Progress {
     return m_options.steps > 0 ? static_cast<index_t>(10 * (static_cast<double>(step) / static_cast<double>(m_options.steps))) : 0;
   }
 
-  void show(double now) {
+  [[gnu::cold]] void show(double now) {
     if (m_is_terminal) {
       if (!m_is_on_screen) detail::BarSignals::add(fileno(m_options.stream));
       m_is_on_screen = true;
@@ -246,7 +246,7 @@ class Progress {
     std::string text[field_count];
   };
 
-  Fields fields(double now) const {
+  [[gnu::cold]] Fields fields(double now) const {
     const double elapsed = now - m_start;
     const auto done = static_cast<double>(m_step - m_options.first_step);
     Fields result;
@@ -292,7 +292,7 @@ class Progress {
     return detail::number("%g", static_cast<double>(m_loss_scale));
   }
 
-  static std::string join(const Fields& fields, int first = 0) {
+  [[gnu::cold]] static std::string join(const Fields& fields, int first = 0) {
     std::string line;
     for (int i = first; i < field_count; ++i) {
       if (fields.text[i].empty()) continue;
@@ -303,7 +303,7 @@ class Progress {
   }
 
   /// A line of at most `room` characters. Where it is narrow, the less important numbers go first, then the bar.
-  std::string bar(int room, double now) const {
+  [[gnu::cold]] std::string bar(int room, double now) const {
     constexpr int narrowest = 8, widest = 30;
     Fields all = fields(now);
     const std::string label = all.text[0].empty() ? "" : all.text[0] + "  ";
