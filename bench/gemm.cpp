@@ -41,13 +41,14 @@ template <class T>
 void gemm_own(benchmark::State& state) {
   Matrices<T> m(state.range(0));
   const index_t size = state.range(0), bytes = sizeof(T);
+  constexpr auto load = mezzo::detail::load_elements<float, T>;
   const mezzo::detail::GemmProblem<float> problem{
       size,
       size,
       size,
-      {m.a.data(), bytes, size, 1, mezzo::detail::pack_panels<float, T>},
-      {m.b.data(), bytes, 1, size, mezzo::detail::pack_panels<float, T>},
-      {m.out.data(), bytes, size, 1, 1.0f, 0.0f, nullptr, nullptr, mezzo::detail::store_tile<float, T>}};
+      {m.a.data(), bytes, size, 1, load, std::is_same_v<float, T>},
+      {m.b.data(), bytes, 1, size, load, std::is_same_v<float, T>},
+      {m.out.data(), bytes, size, 1, 1.0f, 0.0f, nullptr, nullptr, load, mezzo::detail::store_elements<float, T>}};
   for (auto _ : state) mezzo::detail::multiply_own(m.context, problem);
   count_flops(state);
 }

@@ -36,20 +36,16 @@ class ThreadPool {
   /// tasks one after the other on the calling thread.
   template <class Function>
   void run(index_t tasks, const Function& function) {
-    if (tasks <= 0) return;
-    if (tasks == 1 || m_workers.empty() || m_is_busy.test_and_set(std::memory_order_acquire)) {
-      for (index_t task = 0; task < tasks; ++task) function(task);
-      return;
-    }
-    Job job{[](const void* argument, index_t task) { (*static_cast<const Function*>(argument))(task); }, &function, tasks};
-    run_job(job);
-    m_is_busy.clear(std::memory_order_release);
-    if (job.exception) std::rethrow_exception(job.exception);
+    // One pointer for both ways to run: the function is compiled once.
+    run_tasks(
+        tasks, [](const void* argument, index_t task) { (*static_cast<const Function*>(argument))(task); }, &function);
   }
 
  private:
+  using TaskFunction = void (*)(const void* argument, index_t task);
+
   struct Job {
-    void (*function)(const void* argument, index_t task);
+    TaskFunction function;
     const void* argument;
     index_t tasks;
     std::atomic<index_t> next{0};
@@ -68,6 +64,17 @@ class ThreadPool {
       }
     }
   };
+
+  void run_tasks(index_t tasks, TaskFunction function, const void* argument) {
+    if (tasks <= 1 || m_workers.empty() || m_is_busy.test_and_set(std::memory_order_acquire)) {
+      for (index_t task = 0; task < tasks; ++task) function(argument, task);
+      return;
+    }
+    Job job{function, argument, tasks};
+    run_job(job);
+    m_is_busy.clear(std::memory_order_release);
+    if (job.exception) std::rethrow_exception(job.exception);
+  }
 
   void run_job(Job& job) {
     {

@@ -52,10 +52,10 @@ void run_gemm(CpuContext& context, const Out& out, const A& a, const B& b, const
   GemmProblem<Sum> problem{out.extent(0),
                            out.extent(1),
                            a.extent(1),
-                           {a.data(), sizeof(AType), a.stride(0), a.stride(1), pack_panels<Sum, AType>},
-                           {b.data(), sizeof(BType), b.stride(1), b.stride(0), pack_panels<Sum, BType>},
+                           {a.data(), sizeof(AType), a.stride(0), a.stride(1), load_elements<Sum, AType>, std::is_same_v<Sum, AType>},
+                           {b.data(), sizeof(BType), b.stride(1), b.stride(0), load_elements<Sum, BType>, std::is_same_v<Sum, BType>},
                            {out.data(), sizeof(OutType), out.stride(0), out.stride(1), static_cast<Sum>(options.alpha),
-                            static_cast<Sum>(options.beta), nullptr, nullptr, store_tile<Sum, OutType>}};
+                            static_cast<Sum>(options.beta), nullptr, nullptr, load_elements<Sum, OutType>, store_elements<Sum, OutType>}};
   const auto run = [&] {
     if (!GemmEngine::template multiply<AType, BType, OutType>(context, problem)) multiply_own(context, problem);
   };

@@ -34,9 +34,8 @@ class StagedRun {
   static constexpr index_t capacity = 256;
   using range_type = typename A::range_type;
 
-  StagedRun(const A& access, index_t row, index_t begin, index_t count)
-      : m_stride(access.view.stride(A::view_type::rank - 1)), m_count(count) {
-    m_data = access.view.data() + row_offset(access.view, row) + begin * m_stride;
+  StagedRun(const A& access, index_t row, index_t begin, index_t count, index_t stride)
+      : m_data(access.view.data() + row_offset(access.view, row) + begin * stride), m_stride(stride), m_count(count) {
     if (m_stride == 1) return;
     if constexpr (range_type::is_read) {
       for (index_t i = 0; i < count; ++i) m_buffer[i] = m_data[i * m_stride];
@@ -81,38 +80,40 @@ constexpr index_t task_count(const First& first, const Rest&... rest) {
   return ceil_divide(first.size(), chunk_size);
 }
 
+/// The stride of the last dimension; 1 for a scalar.
+template <class View>
+constexpr index_t last_stride(const View& view) {
+  if constexpr (View::rank > 0) return view.stride(View::rank - 1);
+  return 1;
+}
+
 /// function(task, count, ranges...) over all elements of views of one shape, tasks in parallel; a task may be called several times,
 /// in order.
 template <class Function, class First, class... Rest>
 void for_each_run(CpuContext& context, const Function& function, const First& first, const Rest&... rest) {
-  using View = typename First::view_type;
-  const index_t tasks = task_count(first.view, rest.view...);
-  if (first.view.is_contiguous() && (rest.view.is_contiguous() && ...)) {
-    context.parallel_for(tasks, [&](index_t task) {
-      const index_t begin = task * chunk_size, count = smaller(chunk_size, first.view.size() - begin);
-      function(task, count, typename First::range_type{first.view.data() + begin}, typename Rest::range_type{rest.view.data() + begin}...);
-    });
-    return;
+  // Views without gaps are one long row. One loop for every case: a functor is compiled once.
+  const bool is_flat = first.view.is_contiguous() && (rest.view.is_contiguous() && ...);
+  const index_t size = first.view.size();
+  index_t width = size, rows = 1, rows_each = 1, piece = chunk_size;
+  if constexpr (First::view_type::rank > 0) {
+    if (!is_flat) {
+      width = first.view.extent(First::view_type::rank - 1);
+      rows = size / width;
+      rows_each = rows_per_task(first.view);
+      piece = last_stride(first.view) == 1 && (... && (last_stride(rest.view) == 1)) ? width : StagedRun<First>::capacity;
+    }
   }
-  if constexpr (View::rank > 0) {
-    constexpr int last = View::rank - 1;
-    const index_t width = first.view.extent(last), rows = first.view.size() / width, rows_each = rows_per_task(first.view);
-    const bool has_unit_strides = first.view.stride(last) == 1 && (... && (rest.view.stride(last) == 1));
-    context.parallel_for(tasks, [&](index_t task) {
-      const index_t end = smaller(rows, (task + 1) * rows_each);
-      for (index_t row = task * rows_each; row < end; ++row) {
-        if (has_unit_strides) {
-          function(task, width, typename First::range_type{first.view.data() + row_offset(first.view, row)},
-                   typename Rest::range_type{rest.view.data() + row_offset(rest.view, row)}...);
-          continue;
-        }
-        for (index_t begin = 0; begin < width; begin += StagedRun<First>::capacity) {
-          const index_t count = smaller(StagedRun<First>::capacity, width - begin);
-          run_staged(function, task, count, StagedRun<First>(first, row, begin, count), StagedRun<Rest>(rest, row, begin, count)...);
-        }
+  context.parallel_for(task_count(first.view, rest.view...), [&](index_t task) {
+    const index_t first_row = is_flat ? 0 : task * rows_each, last_row = smaller(rows, first_row + rows_each);
+    const index_t begin = is_flat ? task * chunk_size : 0, end = is_flat ? smaller(size, begin + chunk_size) : width;
+    for (index_t row = first_row; row < last_row; ++row) {
+      for (index_t i = begin; i < end; i += piece) {
+        const index_t count = smaller(piece, end - i);
+        run_staged(function, task, count, StagedRun<First>(first, row, i, count, is_flat ? 1 : last_stride(first.view)),
+                   StagedRun<Rest>(rest, row, i, count, is_flat ? 1 : last_stride(rest.view))...);
       }
-    });
-  }
+    }
+  });
 }
 
 /// The rows of a view along its last dimension, one after the other: a row whose elements do not lie side by side is gathered in

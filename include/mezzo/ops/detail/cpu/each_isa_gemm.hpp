@@ -16,17 +16,36 @@ struct GemmTileShape {
 
 enum class GemmSide { rows, columns };
 
-// Operands and results without their dtypes: the driver is compiled once, and a dtype adds its packing and its stores alone.
+// Operands and results without their dtypes: packing, driver and epilogue are compiled once, and a dtype adds how its elements are
+// loaded and stored.
+template <class V>
+using GemmLoad = void (*)(Isa isa, V* to, const void* from, index_t rows, index_t columns, index_t row_stride, index_t column_stride);
+template <class V>
+using GemmStore = void (*)(Isa isa, void* to, const V* from, index_t rows, index_t columns, index_t stride, index_t row_stride,
+                           index_t column_stride);
 
 /// Rows of a or columns of b: vectors of k elements, `stride` from one to the next.
 template <class V>
 struct GemmOperand {
   const void* data;
   index_t element_size, stride, k_stride;
-  void (*pack)(Isa isa, GemmSide side, V* to, const void* from, index_t count, index_t stride, index_t k, index_t k_stride);
+  GemmLoad<V> load;
+  bool is_sum_type;  ///< whether the elements are of type V
 
   const void* at(index_t vector, index_t k) const {
     return static_cast<const char*>(data) + (vector * stride + k * k_stride) * element_size;
+  }
+  GemmOperand from(index_t vector, index_t k) const {
+    GemmOperand rest = *this;
+    rest.data = at(vector, k);
+    return rest;
+  }
+  /// `count` elements from (vector, k) on, `step` apart: where they are, or loaded into `buffer`.
+  const V* row(Isa isa, V* buffer, index_t vector, index_t k, index_t count, index_t step) const {
+    const void* const begin = at(vector, k);
+    if (is_sum_type && step == 1) return static_cast<const V*>(begin);
+    load(isa, buffer, begin, 1, count, 0, step);
+    return buffer;
   }
 };
 
@@ -39,7 +58,8 @@ struct GemmResult {
   V alpha, beta;
   const V* row_bias;
   const V* column_bias;
-  void (*store)(Isa isa, const GemmResult& out, index_t row, index_t column, index_t rows, index_t columns, const V* tile, index_t stride);
+  GemmLoad<V> load;
+  GemmStore<V> store;
 
   void* at(index_t row, index_t column) const {
     return static_cast<char*>(data) + (row * row_stride + column * column_stride) * element_size;
@@ -100,17 +120,38 @@ void multiply_tile(Isa isa, index_t k, const V* a, const V* b, V* tile, bool add
   MEZZO_DISPATCH(isa, multiply_tile(k, a, b, tile, adds))
 }
 
-template <class V, class T>
-void pack_panels(Isa isa, GemmSide side, V* to, const void* from, index_t count, index_t stride, index_t k, index_t k_stride) {
-  MEZZO_DISPATCH(isa, pack_panels(side, to, static_cast<const T*>(from), count, stride, k, k_stride))
+template <class V>
+void pack_panels(Isa isa, GemmSide side, V* to, const GemmOperand<V>& from, index_t count, index_t k) {
+  MEZZO_DISPATCH(isa, pack_panels(side, to, from, count, k))
 }
 
-template <class V, class Out>
-void store_tile(Isa isa, const GemmResult<V>& out, index_t row, index_t column, index_t rows, index_t columns, const V* tile,
-                index_t stride) {
-  MEZZO_DISPATCH(isa, store_tile<Out>(out, row, column, rows, columns, tile, stride))
+template <class V>
+void apply_epilogue(Isa isa, const GemmResult<V>& out, index_t row, index_t column, index_t rows, index_t columns, V* tile,
+                    index_t stride) {
+  MEZZO_DISPATCH(isa, apply_epilogue(out, row, column, rows, columns, tile, stride))
+}
+
+template <class V, class T>
+void load_elements(Isa isa, V* to, const void* from, index_t rows, index_t columns, index_t row_stride, index_t column_stride) {
+  MEZZO_DISPATCH(isa, load_elements(to, static_cast<const T*>(from), rows, columns, row_stride, column_stride))
+}
+
+template <class V, class T>
+void store_elements(Isa isa, void* to, const V* from, index_t rows, index_t columns, index_t stride, index_t row_stride,
+                    index_t column_stride) {
+  MEZZO_DISPATCH(isa, store_elements(static_cast<T*>(to), from, rows, columns, stride, row_stride, column_stride))
 }
 
 #undef MEZZO_DISPATCH
+
+/// Finishes the elements of `out` from (row, column) on. Their products lie in `tile`, which may be out itself, and are overwritten.
+template <class V>
+void finish_tile(Isa isa, const GemmResult<V>& out, index_t row, index_t column, index_t rows, index_t columns, V* tile, index_t stride) {
+  if (out.alpha != V(1) || out.beta != V(0) || out.row_bias != nullptr || out.column_bias != nullptr) {
+    apply_epilogue(isa, out, row, column, rows, columns, tile, stride);
+  }
+  void* const target = out.at(row, column);
+  if (target != tile) out.store(isa, target, tile, rows, columns, stride, out.row_stride, out.column_stride);
+}
 
 }  // namespace mezzo::detail

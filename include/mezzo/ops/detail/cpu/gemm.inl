@@ -83,111 +83,124 @@ MEZZO_TARGET [[gnu::always_inline]] inline void transpose_4x4(float* to, index_t
 #endif
 }
 
-/// Panels of `Width` vectors each, k by k; the last one is filled up with zeros. Element (i, j) lies at from[i * stride + j * k_stride]
-/// and goes to to[i / Width * Width * k + j * Width + i % Width].
-template <int Width, class V, class T>
-MEZZO_TARGET void pack_width(V* to, const T* from, index_t count, index_t stride, index_t k, index_t k_stride) {
-  index_t i = 0;  // vectors that are done
-  if (stride == 1 && Width % block_size == 0) {
-    i = count / Width * Width;
-    for (index_t j = 0; j < k; ++j) {
-      const T* source = from + j * k_stride;
-      V* target = to + j * Width;
-      for (index_t first = 0; first < i; first += Width, source += Width, target += Width * k) {
-        for (int l = 0; l < Width; l += block_size) {
-          Block<V> block;
-          load_block(block, source + l);
-          store_block(target + l, block);
-        }
-      }
-    }
-  } else if (stride == 1) {
-    constexpr int piece = Width % 8 == 0 ? 8 : 4;
-    i = count / block_size * block_size;
-    for (index_t j = 0; j < k; ++j) {
-      for (index_t first = 0; first < i; first += block_size) {
-        Block<V> block;
-        load_block(block, from + first + j * k_stride);
-        for (index_t l = 0; l < block_size; l += piece) {
-          V* const target = to + (first + l) / Width * Width * k + j * Width + (first + l) % Width;
-          __builtin_memcpy(target, block.at + l, piece * sizeof(V));
-        }
-      }
-    }
-  } else if (k_stride == 1 && std::is_same_v<V, float>) {
-    if constexpr (std::is_same_v<V, float>) {
-      for (; i + 4 <= count; i += 4) {
-        float* const target = to + i / Width * Width * k + i % Width;
-        index_t j = 0;
-        for (; j + block_size <= k; j += block_size) {
-          Block<float> rows[4];
-          for (int l = 0; l < 4; ++l) load_block(rows[l], from + (i + l) * stride + j);
-          for (int l = 0; l < block_size; l += 4) {
-            transpose_4x4(target + (j + l) * Width, Width, rows[0].at + l, rows[1].at + l, rows[2].at + l, rows[3].at + l);
-          }
-        }
-        for (; j < k; ++j) {
-          for (int l = 0; l < 4; ++l) target[j * Width + l] = static_cast<V>(from[(i + l) * stride + j]);
-        }
-      }
-    }
-  }
-  const index_t end = (count + Width - 1) / Width * Width;
-  for (; i < end; ++i) {
-    V* const target = to + i / Width * Width * k + i % Width;
-    if (i < count) {
-      for (index_t j = 0; j < k; ++j) target[j * Width] = static_cast<V>(from[i * stride + j * k_stride]);
-    } else {
-      for (index_t j = 0; j < k; ++j) target[j * Width] = V(0);
-    }
-  }
-}
-
+/// to[i, j] = from[i * row_stride + j * column_stride] in V, rows of `to` side by side.
 template <class V, class T>
-void pack_panels(GemmSide side, V* to, const T* from, index_t count, index_t stride, index_t k, index_t k_stride) {
-  if (side == GemmSide::rows) return pack_width<Tile<V>::rows>(to, from, count, stride, k, k_stride);
-  pack_width<Tile<V>::columns>(to, from, count, stride, k, k_stride);
-}
-
-/// Finishes the elements of `out` from (row, column) on, their products lying in `tile`, `stride` from row to row.
-template <class Out, class V>
-MEZZO_TARGET void store_tile(const GemmResult<V>& out, index_t row, index_t column, index_t rows, index_t columns, const V* tile,
-                             index_t stride) {
-  for (index_t i = 0; i < rows; ++i, tile += stride) {
-    Out* const target = static_cast<Out*>(out.at(row + i, column));
-    const V row_bias = out.row_bias != nullptr ? out.row_bias[row + i] : V(0);
-    const V* const column_bias = out.column_bias != nullptr ? out.column_bias + column : nullptr;
+MEZZO_TARGET void load_elements(V* to, const T* from, index_t rows, index_t columns, index_t row_stride, index_t column_stride) {
+  for (index_t i = 0; i < rows; ++i, to += columns, from += row_stride) {
     index_t j = 0;
-    if constexpr (std::is_same_v<compute_type_t<Out>, V>) {
-      const index_t whole = out.column_stride == 1 ? columns : 0;
-      for (; j + block_size <= whole; j += block_size) {
-        Block<V> block, other;
-        load_block(block, tile + j);
-        MEZZO_VECTORIZE
-        for (int l = 0; l < block_size; ++l) block.at[l] *= out.alpha;
-        if (out.beta != V(0)) {
-          load_block(other, target + j);
-          MEZZO_VECTORIZE
-          for (int l = 0; l < block_size; ++l) block.at[l] += out.beta * other.at[l];
+    if constexpr (std::is_same_v<compute_type_t<T>, V>) {
+      if (column_stride == 1) {
+        for (; j + block_size <= columns; j += block_size) {
+          Block<V> block;
+          load_block(block, from + j);
+          store_block(to + j, block);
         }
-        if (column_bias != nullptr) {
-          load_block(other, column_bias + j);
-          MEZZO_VECTORIZE
-          for (int l = 0; l < block_size; ++l) block.at[l] += other.at[l];
-        }
-        if (out.row_bias != nullptr) {
-          MEZZO_VECTORIZE
-          for (int l = 0; l < block_size; ++l) block.at[l] += row_bias;
-        }
-        store_block(target + j, block);
       }
     }
-    for (; j < columns; ++j) {
-      V value = out.alpha * tile[j];
-      if (out.beta != V(0)) value += out.beta * static_cast<V>(target[j * out.column_stride]);
-      if (column_bias != nullptr) value += column_bias[j];
-      if (out.row_bias != nullptr) value += row_bias;
-      target[j * out.column_stride] = convert<Out>(value);
+    for (; j < columns; ++j) to[j] = static_cast<V>(from[j * column_stride]);
+  }
+}
+
+/// The other way, rounding to T; rows of `from` are `stride` apart.
+template <class T, class V>
+MEZZO_TARGET void store_elements(T* to, const V* from, index_t rows, index_t columns, index_t stride, index_t row_stride,
+                                 index_t column_stride) {
+  for (index_t i = 0; i < rows; ++i, to += row_stride, from += stride) {
+    index_t j = 0;
+    if constexpr (std::is_same_v<compute_type_t<T>, V>) {
+      if (column_stride == 1) {
+        for (; j + block_size <= columns; j += block_size) {
+          Block<V> block;
+          load_block(block, from + j);
+          store_block(to + j, block);
+        }
+      }
+    }
+    for (; j < columns; ++j) to[j * column_stride] = convert<T>(from[j]);
+  }
+}
+
+/// Panels of `Width` vectors each, k by k; the last one is filled up with zeros. Element (i, j) goes to
+/// to[i / Width * Width * k + j * Width + i % Width].
+template <int Width, class V>
+MEZZO_TARGET void pack_width(V* to, const GemmOperand<V>& from, index_t count, index_t k) {
+  constexpr index_t capacity = 256;
+  alignas(64) V buffer[capacity];
+  const auto panel = [&](index_t i) { return to + i / Width * Width * k + i % Width; };
+  index_t i = 0;  // vectors that are done
+  if (from.stride == 1) {
+    constexpr index_t step = Width % block_size == 0 ? block_size : Width % 8 == 0 ? 8 : 4;
+    for (index_t j = 0; j < k; ++j) {
+      for (index_t first = 0; first < count; first += capacity) {
+        const index_t size = smaller(capacity, count - first);
+        const V* const row = from.row(Isa::MEZZO_ISA, buffer, first, j, size, 1);
+        index_t l = 0;
+        for (; l + step <= size; l += step) __builtin_memcpy(panel(first + l) + j * Width, row + l, step * sizeof(V));
+        for (; l < size; ++l) panel(first + l)[j * Width] = row[l];
+      }
+    }
+    i = count;
+  } else if constexpr (std::is_same_v<V, float>) {
+    constexpr index_t length = capacity / 4;
+    for (; i + 4 <= count; i += 4) {
+      for (index_t j = 0; j < k; j += length) {
+        const index_t size = smaller(length, k - j);
+        const float* rows[4];
+        for (int l = 0; l < 4; ++l) rows[l] = from.row(Isa::MEZZO_ISA, buffer + l * length, i + l, j, size, from.k_stride);
+        float* const target = panel(i) + j * Width;
+        index_t m = 0;
+        for (; m + 4 <= size; m += 4) transpose_4x4(target + m * Width, Width, rows[0] + m, rows[1] + m, rows[2] + m, rows[3] + m);
+        for (; m < size; ++m) {
+          for (int l = 0; l < 4; ++l) target[m * Width + l] = rows[l][m];
+        }
+      }
+    }
+  }
+  for (; i < count; ++i) {
+    for (index_t j = 0; j < k; j += capacity) {
+      const index_t size = smaller(capacity, k - j);
+      const V* const row = from.row(Isa::MEZZO_ISA, buffer, i, j, size, from.k_stride);
+      for (index_t l = 0; l < size; ++l) panel(i)[(j + l) * Width] = row[l];
+    }
+  }
+  for (; i % Width != 0; ++i) {
+    for (index_t j = 0; j < k; ++j) panel(i)[j * Width] = V(0);
+  }
+}
+
+template <class V>
+void pack_panels(GemmSide side, V* to, const GemmOperand<V>& from, index_t count, index_t k) {
+  if (side == GemmSide::rows) return pack_width<Tile<V>::rows>(to, from, count, k);
+  pack_width<Tile<V>::columns>(to, from, count, k);
+}
+
+/// alpha * product + beta * out + bias in place: the products of out from (row, column) on lie in `tile`, `stride` from row to row.
+template <class V>
+MEZZO_TARGET MEZZO_OPTIMIZED void apply_epilogue(const GemmResult<V>& out, index_t row, index_t column, index_t rows, index_t columns,
+                                                 V* tile, index_t stride) {
+  constexpr index_t capacity = 512;
+  alignas(64) V old[capacity];
+  const index_t width = smaller(columns, capacity), height = capacity / width;
+  for (index_t i = 0; i < rows; ++i) {
+    for (index_t begin = 0; begin < columns; begin += width) {
+      const index_t size = smaller(width, columns - begin);
+      V* const values = tile + i * stride + begin;
+      for (index_t j = 0; j < size; ++j) values[j] *= out.alpha;
+      if (out.beta != V(0)) {
+        const bool is_next = width < columns || i % height == 0;
+        if (is_next) {
+          out.load(Isa::MEZZO_ISA, old, out.at(row + i, column + begin), smaller(height, rows - i), size, out.row_stride,
+                   out.column_stride);
+        }
+        const V* const addends = old + i % height * size;
+        for (index_t j = 0; j < size; ++j) values[j] += out.beta * addends[j];
+      }
+      if (out.column_bias != nullptr) {
+        for (index_t j = 0; j < size; ++j) values[j] += out.column_bias[column + begin + j];
+      }
+      if (out.row_bias != nullptr) {
+        for (index_t j = 0; j < size; ++j) values[j] += out.row_bias[row + i];
+      }
     }
   }
 }

@@ -43,11 +43,10 @@ void for_each_library_block(CpuContext& context, const GemmProblem<V>& p, const 
 /// Adds the bias to a finished product of V.
 template <class V>
 void add_bias(Isa isa, const GemmProblem<V>& p) {
-  if (p.out.row_bias == nullptr && p.out.column_bias == nullptr) return;
   GemmResult<V> out = p.out;
   out.alpha = V(1);
   out.beta = V(0);
-  out.store(isa, out, 0, 0, p.m, p.n, static_cast<const V*>(out.data), out.row_stride);
+  finish_tile(isa, out, 0, 0, p.m, p.n, static_cast<V*>(out.data), out.row_stride);
 }
 
 }  // namespace mezzo::detail

@@ -218,7 +218,7 @@ struct OnednnGemmEngine {
                                          static_cast<const bfloat16*>(p.a.data), static_cast<const bfloat16*>(p.b.data), product.data());
     }
     if (!is_done) return multiply_own(context, p);
-    p.out.store(context.isa(), p.out, 0, 0, p.m, p.n, product.data(), p.n);
+    finish_tile(context.isa(), p.out, 0, 0, p.m, p.n, product.data(), p.n);
   }
 };
 

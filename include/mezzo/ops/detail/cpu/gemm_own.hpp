@@ -21,10 +21,10 @@ struct GemmProblem {
 
   /// The same elements of out, computed as out^T = b^T a^T.
   GemmProblem transposed() const {
-    return {
-        n, m,
-        k, b,
-        a, {out.data, out.element_size, out.column_stride, out.row_stride, out.alpha, out.beta, out.column_bias, out.row_bias, out.store}};
+    GemmProblem result{n, m, k, b, a, out};
+    std::swap(result.out.row_stride, result.out.column_stride);
+    std::swap(result.out.row_bias, result.out.column_bias);
+    return result;
   }
 
   /// The part of out with `rows` rows from `row` on and `columns` columns from `column` on.
@@ -44,11 +44,10 @@ struct GemmProblem {
 /// function(task) for every task, on the pool only where the multiplications are worth waking it.
 template <class Function>
 void run_gemm_tasks(CpuContext& context, index_t tasks, double multiplications, const Function& function) {
-  if (multiplications < 65536) {
-    for (index_t task = 0; task < tasks; ++task) function(task);
-  } else {
-    context.parallel_for(tasks, function);
-  }
+  const index_t tasks_each = multiplications < 65536 ? tasks : 1;
+  context.parallel_for(ceil_divide(tasks, tasks_each), [&](index_t group) {
+    for (index_t i = 0; i < tasks_each; ++i) function(group * tasks_each + i);
+  });
 }
 
 /// One task: panels of a times panels of b, for `rows` rows and `columns` columns of out from (row, column) on. `sums` keeps tiles
@@ -72,8 +71,8 @@ void multiply_block(Isa isa, const GemmTileShape& tile, const GemmBlock<V>& bloc
       V* const sums = block.sums != nullptr ? block.sums + i / tile.rows * block.sums_stride + j * tile.rows : local;
       multiply_tile(isa, block.k, block.a + i * block.k, block.b + j * block.k, sums, !block.is_first);
       if (block.is_last) {
-        out.store(isa, out, block.row + i, block.column + j, smaller(tile.rows, block.rows - i), smaller(tile.columns, block.columns - j),
-                  sums, tile.columns);
+        finish_tile(isa, out, block.row + i, block.column + j, smaller(tile.rows, block.rows - i), smaller(tile.columns, block.columns - j),
+                    sums, tile.columns);
       }
     }
   }
@@ -112,12 +111,11 @@ void multiply_own(CpuContext& context, const GemmProblem<V>& p) {
         run_gemm_tasks(context, row_tasks + column_tasks, work, [&](index_t task) {
           if (task < row_tasks) {
             const index_t i = task * block_rows;
-            p.a.pack(isa, GemmSide::rows, packed_a.data() + i * k, p.a.at(area_row + i, first_k), smaller(block_rows, rows - i), p.a.stride,
-                     k, p.a.k_stride);
+            pack_panels(isa, GemmSide::rows, packed_a.data() + i * k, p.a.from(area_row + i, first_k), smaller(block_rows, rows - i), k);
           } else {
             const index_t j = (task - row_tasks) * block_columns;
-            p.b.pack(isa, GemmSide::columns, packed_b.data() + j * k, p.b.at(area_column + j, first_k), smaller(block_columns, columns - j),
-                     p.b.stride, k, p.b.k_stride);
+            pack_panels(isa, GemmSide::columns, packed_b.data() + j * k, p.b.from(area_column + j, first_k),
+                        smaller(block_columns, columns - j), k);
           }
         });
         run_gemm_tasks(context, row_tasks * column_tasks, work, [&](index_t task) {
