@@ -1,104 +1,102 @@
-// gemm of this build, mezzo's own kernel, and the libraries that this machine has, on one thread and in one process.
-#include <benchmark/benchmark.h>
-#include <dlfcn.h>
+// Matrix products: gemm of this build, mezzo's own kernel, and the libraries.
+#include "cases.hpp"
 
-#include <initializer_list>
+#include <cmath>
 
 #include <mezzo/ops/gemm.hpp>
-#include <mezzo/tensor/tensor.hpp>
+
+namespace bench {
 
 namespace {
 
-using mezzo::index_t;
-
-template <class T>
-struct Matrices {
-  mezzo::CpuContext context{{.threads = 1}};
-  mezzo::Tensor<T, 2> a, b, out;
-
-  explicit Matrices(index_t size)
-      : a(mezzo::make_tensor<T>(context, {size, size})),
-        b(mezzo::make_tensor<T>(context, {size, size})),
-        out(mezzo::make_tensor<T>(context, {size, size})) {
-    for (index_t i = 0; i < a.size(); ++i) a.data()[i] = b.data()[i] = mezzo::convert<T>(static_cast<float>(i % 17 - 8) / 8);
-  }
+struct Shape {
+  int m, n, k;
 };
 
-void count_flops(benchmark::State& state) {
-  const double size = static_cast<double>(state.range(0));
-  state.counters["flops"] = benchmark::Counter(2 * size * size * size, benchmark::Counter::kIsIterationInvariantRate);
-}
-
 template <class T>
-void gemm(benchmark::State& state) {
-  Matrices<T> m(state.range(0));
-  for (auto _ : state) mezzo::gemm(m.context, m.out, m.a, m.b);
-  state.SetLabel(mezzo::gemm_engine());
-  count_flops(state);
+void add_gemm(const std::string& dtype, const Shape& shape) {
+  const bool is_cube = shape.m == shape.n && shape.n == shape.k;
+  const std::string name =
+      is_cube ? std::to_string(shape.m) : std::to_string(shape.m) + "x" + std::to_string(shape.n) + "x" + std::to_string(shape.k);
+  add_case("gemm/" + dtype + "/" + name, [shape](Comparison& race) {
+    const auto elements = [](int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); };
+    auto context = make_context();
+    auto a = make_numbers<T>(elements(shape.m, shape.k), 1), b = make_numbers<T>(elements(shape.k, shape.n), 2);
+    auto out = make_buffer<T>(elements(shape.m, shape.n)), other = make_buffer<T>(elements(shape.m, shape.n));
+    auto context_a = std::make_shared<std::pair<decltype(a), decltype(b)>>(a, b);
+    race.keep(context_a);
+    race.keep(other);
+    race.work(2.0 * shape.m * shape.n * shape.k, "FLOP");
+
+    const auto multiply = [=] { mezzo::gemm(*context, out->view(shape.m, shape.n), a->view(shape.m, shape.k), b->view(shape.k, shape.n)); };
+    const auto own = [=] {
+      constexpr auto load = mezzo::detail::load_elements<float, T>;
+      constexpr bool is_float = std::is_same_v<float, T>;
+      const mezzo::index_t m = shape.m, n = shape.n, k = shape.k, bytes = sizeof(T);
+      const mezzo::detail::GemmProblem<float> problem{
+          m,
+          n,
+          k,
+          {a->data(), bytes, k, 1, load, is_float},
+          {b->data(), bytes, 1, n, load, is_float},
+          {out->data(), bytes, n, 1, 1.0f, 0.0f, nullptr, nullptr, load, mezzo::detail::store_elements<float, T>}};
+      mezzo::detail::multiply_own(*context, problem);
+    };
+    multiply();
+    const peers::GemmArguments arguments{a->data(), b->data(), other->data(), shape.m, shape.n, shape.k};
+    const auto peer = [&](const char* peer_name, const peers::Contestant& run) {
+      if (run) {
+        run();
+        // Sums of k products of numbers in [-1, 1], in fp32, rounded to T.
+        const float tolerance =
+            1e-5f * static_cast<float>(shape.k) + (std::is_same_v<T, float> ? 0.0f : 0.01f * std::sqrt(static_cast<float>(shape.k)));
+        expect_close(peer_name, out->data(), other->data(), out->size(), tolerance);
+      }
+      race.add(peer_name, run);
+    };
+    race.add("mezzo", multiply);
+    race.add("mezzo_own", own);
+    peer("onednn", peers::onednn::gemm<T>(arguments));
+    peer("torch", peers::torch::gemm<T>(arguments));
+    if constexpr (std::is_same_v<T, float>) {
+      peer("openblas", peers::openblas::gemm(arguments));
+      peer("eigen", peers::eigen::gemm(arguments));
+      race.add_best("best_library", {"onednn", "openblas"});
+      race.target("best_library", 0.97);
+    } else {
+      // The same product in fp32, by mezzo's own kernel: what 16-bit inputs cost.
+      auto wide_a = make_numbers<float>(a->size(), 1), wide_b = make_numbers<float>(b->size(), 2),
+           wide_out = make_buffer<float>(out->size());
+      race.add("own_fp32", [=] {
+        constexpr auto load = mezzo::detail::load_elements<float, float>;
+        const mezzo::index_t m = shape.m, n = shape.n, k = shape.k;
+        const mezzo::detail::GemmProblem<float> problem{
+            m,
+            n,
+            k,
+            {wide_a->data(), 4, k, 1, load, true},
+            {wide_b->data(), 4, 1, n, load, true},
+            {wide_out->data(), 4, n, 1, 1.0f, 0.0f, nullptr, nullptr, load, mezzo::detail::store_elements<float, float>}};
+        mezzo::detail::multiply_own(*context, problem);
+      });
+      if constexpr (std::is_same_v<T, mezzo::half>) race.target("own_fp32", 0.95);
+      if constexpr (std::is_same_v<T, mezzo::bfloat16>) {
+#if defined(__x86_64__)
+        if (__builtin_cpu_supports("avx512bf16")) race.target("onednn", 1.0);
+#endif
+      }
+    }
+  });
 }
-
-template <class T>
-void gemm_own(benchmark::State& state) {
-  Matrices<T> m(state.range(0));
-  const index_t size = state.range(0), bytes = sizeof(T);
-  constexpr auto load = mezzo::detail::load_elements<float, T>;
-  const mezzo::detail::GemmProblem<float> problem{
-      size,
-      size,
-      size,
-      {m.a.data(), bytes, size, 1, load, std::is_same_v<float, T>},
-      {m.b.data(), bytes, 1, size, load, std::is_same_v<float, T>},
-      {m.out.data(), bytes, size, 1, 1.0f, 0.0f, nullptr, nullptr, load, mezzo::detail::store_elements<float, T>}};
-  for (auto _ : state) mezzo::detail::multiply_own(m.context, problem);
-  count_flops(state);
-}
-
-/// The function `name` of the first of these libraries that is installed, or null.
-void* find_function(std::initializer_list<const char*> libraries, const char* name) {
-  for (const char* library : libraries) {
-    if (void* handle = dlopen(library, RTLD_NOW | RTLD_GLOBAL)) return dlsym(handle, name);
-  }
-  return nullptr;
-}
-
-void set_one_thread(void* function) {
-  if (function != nullptr) reinterpret_cast<void (*)(int)>(function)(1);
-}
-
-void openblas(benchmark::State& state) {
-  using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
-  const auto libraries = {"libopenblas.so.0", "libopenblas.so"};
-  const auto sgemm = reinterpret_cast<Sgemm>(find_function(libraries, "cblas_sgemm"));
-  if (sgemm == nullptr) return state.SkipWithError("OpenBLAS is not installed");
-  set_one_thread(find_function(libraries, "openblas_set_num_threads"));
-  if (void* const core = find_function(libraries, "openblas_get_corename")) state.SetLabel(reinterpret_cast<const char* (*)()>(core)());
-  Matrices<float> m(state.range(0));
-  const int size = static_cast<int>(state.range(0));
-  for (auto _ : state) sgemm(101, 111, 111, size, size, size, 1.0f, m.a.data(), size, m.b.data(), size, 0.0f, m.out.data(), size);
-  count_flops(state);
-}
-
-void onednn(benchmark::State& state) {
-  using Sgemm = int (*)(char, char, index_t, index_t, index_t, float, const float*, index_t, const float*, index_t, float, float*, index_t);
-  const auto libraries = {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"};
-  const auto sgemm = reinterpret_cast<Sgemm>(find_function(libraries, "dnnl_sgemm"));
-  if (sgemm == nullptr) return state.SkipWithError("oneDNN is not installed");
-  set_one_thread(find_function(libraries, "omp_set_num_threads"));
-  Matrices<float> m(state.range(0));
-  const index_t size = state.range(0);
-  for (auto _ : state) sgemm('N', 'N', size, size, size, 1.0f, m.a.data(), size, m.b.data(), size, 0.0f, m.out.data(), size);
-  count_flops(state);
-}
-
-void sizes(benchmark::internal::Benchmark* benchmark) { benchmark->Arg(64)->Arg(256)->Arg(1024); }
-
-BENCHMARK(gemm<float>)->Apply(sizes);
-BENCHMARK(gemm<mezzo::half>)->Apply(sizes);
-BENCHMARK(gemm<mezzo::bfloat16>)->Apply(sizes);
-BENCHMARK(gemm_own<float>)->Apply(sizes);
-BENCHMARK(gemm_own<mezzo::half>)->Apply(sizes);
-BENCHMARK(gemm_own<mezzo::bfloat16>)->Apply(sizes);
-BENCHMARK(openblas)->Apply(sizes);
-BENCHMARK(onednn)->Apply(sizes);
 
 }  // namespace
+
+void add_gemm_cases() {
+  for (const Shape& shape : {Shape{256, 256, 256}, Shape{1024, 1024, 1024}, Shape{2048, 2048, 2048}, Shape{512, 768, 3072}}) {
+    add_gemm<float>("fp32", shape);
+    add_gemm<mezzo::bfloat16>("bf16", shape);
+    add_gemm<mezzo::half>("fp16", shape);
+  }
+}
+
+}  // namespace bench
