@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstring>
-#include <new>
 #include <optional>
 
+#include <mezzo/context/host_memory.hpp>
 #include <mezzo/context/isa.hpp>
 #include <mezzo/context/scratch.hpp>
 #include <mezzo/context/thread_pool.hpp>
@@ -45,9 +45,9 @@ class CpuContext {
   }
 
   /// Memory for owners such as Tensor, aligned to 64 bytes; never null. Throws std::bad_alloc.
-  void* allocate(std::size_t bytes) { return ::operator new(bytes, std::align_val_t(host_alignment)); }
+  void* allocate(std::size_t bytes) { return allocate_host_memory(bytes); }
   /// Gives back what any CpuContext has allocated.
-  static void deallocate(void* data) noexcept { ::operator delete(data, std::align_val_t(host_alignment)); }
+  static void deallocate(void* data) noexcept { free_host_memory(data); }
 
   void fill_zero(void* data, std::size_t bytes) { std::memset(data, 0, bytes); }
 

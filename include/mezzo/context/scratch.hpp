@@ -4,15 +4,12 @@
 
 #include <cstddef>
 #include <mutex>
-#include <new>
 #include <vector>
 
+#include <mezzo/context/host_memory.hpp>
 #include <mezzo/core/extents.hpp>
 
 namespace mezzo {
-
-/// Every allocation of mezzo's on the host begins on this boundary: a cache line, and the widest vector register.
-inline constexpr std::size_t host_alignment = 64;
 
 /// Bytes of `count` elements of T; throws std::bad_alloc where no memory could hold them.
 template <class T>
@@ -28,7 +25,7 @@ class ScratchPool {
   ScratchPool(const ScratchPool&) = delete;
   ScratchPool& operator=(const ScratchPool&) = delete;
   ~ScratchPool() {
-    for (const Block& block : m_free) ::operator delete(block.data, std::align_val_t(host_alignment));
+    for (const Block& block : m_free) free_host_memory(block.data);
   }
 
   struct Block {
@@ -51,7 +48,7 @@ class ScratchPool {
       }
       m_free.reserve(++m_blocks);
     }
-    return {::operator new(bytes, std::align_val_t(host_alignment)), bytes};
+    return {allocate_host_memory(bytes), bytes};
   }
 
   void give_back(Block block) noexcept {

@@ -42,15 +42,16 @@ class ChunkTable {
     }
   }
 
-  index_t chunk_count() const { return static_cast<index_t>(m_chunks.size()); }
+  index_t task_count() const { return static_cast<index_t>(m_task_begins.size()); }
 
-  /// function(number, chunk) for each chunk, tasks in parallel.
+  /// function(task, begin, end) for each task and its chunks, tasks in parallel.
   template <class Function>
-  void for_each(CpuContext& context, const Function& function) const {
-    const auto tasks = static_cast<index_t>(m_task_begins.size());
-    context.parallel_for(tasks, [&](index_t task) {
-      const index_t end = task + 1 < tasks ? m_task_begins[static_cast<std::size_t>(task + 1)] : chunk_count();
-      for (index_t i = m_task_begins[static_cast<std::size_t>(task)]; i < end; ++i) function(i, m_chunks[static_cast<std::size_t>(i)]);
+  void for_each_task(CpuContext& context, const Function& function) const {
+    context.parallel_for(task_count(), [&](index_t task) {
+      const auto next = static_cast<std::size_t>(task + 1);
+      const Chunk* const chunks = m_chunks.data();
+      const index_t end = next < m_task_begins.size() ? m_task_begins[next] : static_cast<index_t>(m_chunks.size());
+      function(task, chunks + m_task_begins[static_cast<std::size_t>(task)], chunks + end);
     });
   }
 
@@ -60,24 +61,34 @@ class ChunkTable {
   index_t m_task_size = 0;
 };
 
-/// Magnitudes between which the fp32 sum of squares of one chunk neither overflows nor loses bits that matter: 2^-40 and 2^56.
+/// Magnitudes between which the fp32 sum of squares of one task neither overflows nor loses bits that matter: 2^-40 and 2^56.
 constexpr bool squares_fit_fp32(std::uint32_t largest) { return largest >= 0x2B800000u && largest < 0x5B800000u; }
 
-/// A chunk's check with its sum of squares in fp64 where fp32 would not do. `data` is what was checked.
-template <class T>
-GradientCheck finish_check(Isa isa, const FiniteCheck& check, index_t count, const T* data) {
-  if (check.largest >= 0x7F800000u) return {true, 0.0};
-  if (check.largest == 0) return {};
-  if (squares_fit_fp32(check.largest)) return {false, static_cast<double>(check.sum_of_squares)};
-  return {false, reduce_range(isa, SumOfSquares{}, count, read(data))};
-}
-
-/// Combines the checks of chunks in their order.
-inline GradientCheck combine_checks(const GradientCheck* checks, index_t count) {
+/// pass(checks, chunk) for the chunks of each task, and the sum of squares in fp64 of data_of(chunk) where fp32 would not do.
+template <class T, class Pass>
+GradientCheck check_chunks(CpuContext& context, const std::vector<TensorRun<T>>& checked, const Pass& pass) {
+  ChunkTable table;
+  for (std::size_t i = 0; i < checked.size(); ++i) table.add(static_cast<index_t>(i), checked[i].size);
+  auto results = context.template scratch<GradientCheck>(table.task_count());
+  const Isa isa = context.isa();
+  table.for_each_task(context, [&](index_t task, const Chunk* begin, const Chunk* end) {
+    FiniteChecks checks;
+    for (const Chunk* chunk = begin; chunk != end; ++chunk) pass(isa, checks, *chunk);
+    const FiniteCheck check = combine_checks(checks);
+    GradientCheck result{check.largest >= 0x7F800000u, static_cast<double>(check.sum_of_squares)};
+    if (!result.has_nonfinite && !squares_fit_fp32(check.largest)) {
+      result.sum_of_squares = 0.0;
+      for (const Chunk* chunk = begin; chunk != end && check.largest > 0; ++chunk) {
+        const T* const data = checked[static_cast<std::size_t>(chunk->run)].data + chunk->begin;
+        result.sum_of_squares += reduce_range(isa, SumOfSquares{}, chunk->size, read(data));
+      }
+    }
+    results[task] = result;
+  });
   GradientCheck result;
-  for (index_t i = 0; i < count; ++i) {
-    result.has_nonfinite = result.has_nonfinite || checks[i].has_nonfinite;
-    result.sum_of_squares += checks[i].sum_of_squares;
+  for (index_t task = 0; task < table.task_count(); ++task) {
+    result.has_nonfinite = result.has_nonfinite || results[task].has_nonfinite;
+    result.sum_of_squares += results[task].sum_of_squares;
   }
   return result;
 }
@@ -87,33 +98,21 @@ inline GradientCheck combine_checks(const GradientCheck* checks, index_t count) 
 /// Checks every element of every run. The same bits for any number of threads.
 template <class T>
 GradientCheck check_finite(CpuContext& context, const std::vector<TensorRun<T>>& runs) {
-  detail::ChunkTable table;
-  for (std::size_t i = 0; i < runs.size(); ++i) table.add(static_cast<index_t>(i), runs[i].size);
-  auto checks = context.template scratch<GradientCheck>(table.chunk_count());
-  const Isa isa = context.isa();
-  table.for_each(context, [&](index_t number, const detail::Chunk& chunk) {
-    const T* data = runs[static_cast<std::size_t>(chunk.run)].data + chunk.begin;
-    checks[number] = detail::finish_check(isa, detail::check_range(isa, chunk.size, data), chunk.size, data);
+  return detail::check_chunks(context, runs, [&](Isa isa, detail::FiniteChecks& checks, const detail::Chunk& chunk) {
+    const std::remove_const_t<T>* data = runs[static_cast<std::size_t>(chunk.run)].data + chunk.begin;
+    detail::check_range(isa, checks, chunk.size, data);
   });
-  return detail::combine_checks(checks.data(), table.chunk_count());
 }
 
 /// to[i] = from[i] * factor, run by run, rounded once; checks the products in the same pass. `to` may be `from`.
 template <class Out, class In>
 GradientCheck scale_and_check(CpuContext& context, float factor, const std::vector<TensorRun<Out>>& to,
                               const std::vector<TensorRun<In>>& from) {
-  detail::ChunkTable table;
-  for (std::size_t i = 0; i < from.size(); ++i) table.add(static_cast<index_t>(i), from[i].size);
-  auto checks = context.template scratch<GradientCheck>(table.chunk_count());
-  const Isa isa = context.isa();
-  table.for_each(context, [&](index_t number, const detail::Chunk& chunk) {
+  return detail::check_chunks(context, to, [&](Isa isa, detail::FiniteChecks& checks, const detail::Chunk& chunk) {
     const auto run = static_cast<std::size_t>(chunk.run);
-    Out* out = to[run].data + chunk.begin;
     const std::remove_const_t<In>* in = from[run].data + chunk.begin;
-    checks[number] =
-        detail::finish_check(isa, detail::scale_check_range(isa, factor, chunk.size, out, in), chunk.size, static_cast<const Out*>(out));
+    detail::scale_check_range(isa, checks, factor, chunk.size, to[run].data + chunk.begin, in);
   });
-  return detail::combine_checks(checks.data(), table.chunk_count());
 }
 
 }  // namespace mezzo

@@ -20,6 +20,13 @@ struct Assign {
 template <class T>
 inline constexpr bool is_loop_float = FloatingPoint<T> && !std::is_same_v<T, double>;
 
+/// Whether a cast should pass by the caches: more than they hold, and in one piece.
+template <class Y, class X>
+bool is_streamed(const Y& y, const X& x) {
+  const auto bytes = static_cast<std::size_t>(y.size()) * (sizeof(typename Y::value_type) + sizeof(typename X::value_type));
+  return bytes > last_level_cache_size() && y.is_contiguous() && x.is_contiguous();
+}
+
 template <class Out, class In>
 void convert_run(index_t count, Out* to, const In* from) {
   for (index_t i = 0; i < count; ++i) to[i] = convert<Out>(from[i]);
@@ -35,6 +42,13 @@ void cast(C& context, Out&& out, const In& in) {
   const auto x = detail::input_view<C>(in);
   detail::expects_same_shape(y, x, "cast: shapes {} and {} differ");
   if constexpr (detail::is_loop_float<value_type_t<Out>> && detail::is_loop_float<value_type_t<const In>>) {
+    if (detail::is_streamed(y, x)) {
+      const Isa isa = context.isa();
+      detail::for_each_run(
+          context, [&](index_t, index_t count, auto to, auto from) { detail::stream_range(isa, count, to.data, from.data); }, write(y),
+          read(x));
+      return;
+    }
     transform(context, detail::Assign{}, write(y), read(x));
   } else {
     detail::for_each_run(

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <mezzo/core/config.hpp>
-#include <mezzo/numeric/math.hpp>
 #include <mezzo/optim/optimizer.hpp>
 
 namespace mezzo {
@@ -34,19 +33,29 @@ struct AdamRule {
   /// The update of one element. Functors write the 16-bit weight where there is one.
   template <bool has_copies>
   struct functor_type {
-    float factor, rest1, rest2;   // 1 - beta1, 1 - beta2
-    float rate, inverse_root_c2;  // learning_rate / c1, 1 / sqrt(c2)
-    float epsilon, decay, coupled_decay;
+    float factor, rest1, rest2;  // 1 - beta1, 1 - beta2
+    float rate;                  // learning_rate / c1
+    float root_factor;           // 1 / sqrt(c2)
+    float root_addend;           // epsilon
+    float decay, coupled_decay;
 
-    MEZZO_HOST_DEVICE float step(float p, float& m, float& v, float g) const {
+    /// Updates the moments, and asks for 1 / (sqrt(v / c2) + epsilon).
+    MEZZO_HOST_DEVICE float radicand(float g, float p, float& m, float& v) const {
       g = g * factor + coupled_decay * p;
       m = m + rest1 * (g - m);
       v = v + rest2 * (g * g - v);
-      p = p - decay * p;
-      return p - rate * m / (math::sqrt(v) * inverse_root_c2 + epsilon);
+      return v;
     }
-    MEZZO_HOST_DEVICE void operator()(float g, float& p, float& w, float& m, float& v) const { w = p = step(p, m, v, g); }
-    MEZZO_HOST_DEVICE void operator()(float g, float& p, float& m, float& v) const { p = step(p, m, v, g); }
+    MEZZO_HOST_DEVICE float radicand(float g, float p, float, float& m, float& v) const { return radicand(g, p, m, v); }
+
+    MEZZO_HOST_DEVICE void operator()(float inverse, float, float& p, float& m, float&) const {
+      p = p - decay * p;
+      p = p - rate * m * inverse;
+    }
+    MEZZO_HOST_DEVICE void operator()(float inverse, float g, float& p, float& w, float& m, float& v) const {
+      operator()(inverse, g, p, m, v);
+      w = p;
+    }
 
     template <class... Ranges>
     void run(Isa isa, index_t count, float* const* moments, Ranges... ranges) const {

@@ -213,31 +213,33 @@ class Optimizer {
 
   template <class GradientOf>
   void apply_to(const GradientOf& gradient_of, float factor) {
-    struct Part {
-      typename Source::segment_type segment;
-      typename Rule::template functor_type<Source::has_copies> functor;
-    };
-    std::vector<Part> parts;
-    detail::ChunkTable table;
+    using functor_type = typename Rule::template functor_type<Source::has_copies>;
     const float learning_rate = m_learning_rate * m_schedule(m_steps - 1);
+    std::vector<functor_type> functors;  // one for each group
+    for (const GroupOptions& group : m_groups) {
+      functors.push_back(
+          m_rule.template functor<Source::has_copies>(m_steps, learning_rate * group.learning_rate_factor, group.weight_decay, factor));
+    }
+    std::vector<typename Source::segment_type> segments;
+    detail::ChunkTable table;
     for_each_segment([&](const auto& segment) {
-      const GroupOptions& group = m_groups[static_cast<std::size_t>(segment.group)];
-      table.add(static_cast<index_t>(parts.size()), segment.size);
-      parts.push_back({segment, m_rule.template functor<Source::has_copies>(m_steps, learning_rate * group.learning_rate_factor,
-                                                                            group.weight_decay, factor)});
+      table.add(static_cast<index_t>(segments.size()), segment.size);
+      segments.push_back(segment);
     });
     const Isa isa = m_context.isa();
-    table.for_each(m_context, [&](index_t, const detail::Chunk& chunk) {
-      const Part& part = parts[static_cast<std::size_t>(chunk.run)];
-      const auto& segment = part.segment;
-      const auto* gradient = gradient_of(segment) + chunk.begin;
-      float* moments[2] = {};
-      for (int i = 0; i < m_rule.moment_count(); ++i) moments[i] = m_moments[i].data() + segment.offset + chunk.begin;
-      master_type* master = segment.master + chunk.begin;
-      if constexpr (Source::has_copies) {
-        part.functor.run(isa, chunk.size, moments, read(gradient), update(master), write(segment.weight + chunk.begin));
-      } else {
-        part.functor.run(isa, chunk.size, moments, read(gradient), update(master));
+    table.for_each_task(m_context, [&](index_t, const detail::Chunk* begin, const detail::Chunk* end) {
+      for (const detail::Chunk* chunk = begin; chunk != end; ++chunk) {
+        const auto& segment = segments[static_cast<std::size_t>(chunk->run)];
+        const functor_type& functor = functors[static_cast<std::size_t>(segment.group)];
+        const auto* gradient = gradient_of(segment) + chunk->begin;
+        float* moments[2] = {};
+        for (int i = 0; i < m_rule.moment_count(); ++i) moments[i] = m_moments[i].data() + segment.offset + chunk->begin;
+        master_type* master = segment.master + chunk->begin;
+        if constexpr (Source::has_copies) {
+          functor.run(isa, chunk->size, moments, read(gradient), update(master), write(segment.weight + chunk->begin));
+        } else {
+          functor.run(isa, chunk->size, moments, read(gradient), update(master));
+        }
       }
     });
   }

@@ -37,6 +37,7 @@ typedef short i16x16 __attribute__((vector_size(32), aligned(1), may_alias));
 typedef unsigned short u16x16 __attribute__((vector_size(32), aligned(1), may_alias));
 typedef std::int32_t i32x16 __attribute__((vector_size(64), aligned(1), may_alias));
 typedef std::uint32_t u32x16 __attribute__((vector_size(64), aligned(1), may_alias));
+typedef float f32x4 __attribute__((vector_size(16), aligned(1), may_alias));
 typedef float f32x8 __attribute__((vector_size(32), aligned(1), may_alias));
 typedef float f32x16 __attribute__((vector_size(64), aligned(1), may_alias));
 
@@ -105,6 +106,23 @@ MEZZO_TARGET [[gnu::always_inline]] inline void store_block(half* to, const Bloc
 MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, const bfloat16* from) {
   *reinterpret_cast<u32x16*>(block.at) = __builtin_convertvector(*reinterpret_cast<const u16x16*>(from), u32x16) << 16;
 }
+#if MEZZO_VECTOR_BYTES == 64
+MEZZO_TARGET [[gnu::always_inline]] inline void store_block(bfloat16* to, const Block<float>& block) {
+  typedef unsigned short u16x32 __attribute__((vector_size(64), may_alias));
+  const u32x16 bits = *reinterpret_cast<const u32x16*>(block.at);
+  const f32x16 values = *reinterpret_cast<const f32x16*>(block.at);
+  const auto is_nan = static_cast<unsigned short>(__builtin_ia32_fpclassps512_mask(values, 0x81, static_cast<unsigned short>(-1)));
+  const i32x16 rounded = reinterpret_cast<i32x16>(bits + 0x7FFFu + (bits >> 16 & 1u)), quiet = reinterpret_cast<i32x16>(bits | 0x00400000u);
+#if defined(__clang__)
+  const auto codes = reinterpret_cast<u16x32>(__builtin_ia32_selectd_512(is_nan, quiet, rounded));
+  const auto halves = __builtin_shufflevector(codes, codes, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+#else
+  const auto codes = reinterpret_cast<u16x32>(__builtin_ia32_blendmd_512_mask(rounded, quiet, is_nan));
+  const auto halves = __builtin_shufflevector(codes, codes, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+#endif
+  *reinterpret_cast<u16x16*>(static_cast<void*>(to)) = halves;
+}
+#else
 MEZZO_TARGET [[gnu::always_inline]] inline void store_block(bfloat16* to, const Block<float>& block) {
   Block<std::uint32_t> from;
   __builtin_memcpy(&from, &block, sizeof from);
@@ -117,6 +135,7 @@ MEZZO_TARGET [[gnu::always_inline]] inline void store_block(bfloat16* to, const 
   }
   __builtin_memcpy(static_cast<void*>(to), codes.at, sizeof codes.at);
 }
+#endif
 
 template <StorageFloat T>
 MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, const T* from) {
@@ -144,15 +163,51 @@ struct Lane : R {
   }
 };
 
+/// 1 / (factor * sqrt(x) + addend) of each element. Roots are rounded correctly where the instruction set has them, and reciprocals
+/// within a unit in the last place: a division would take longer than all the rest.
+MEZZO_TARGET [[gnu::always_inline]] inline void invert_roots(Block<float>& block, float factor, float addend) {
+#if defined(__SSE__)
+  typedef float vector __attribute__((vector_size(MEZZO_VECTOR_BYTES), may_alias));
+  for (int k = 0; k < block_size; k += MEZZO_VECTOR_BYTES / 4) {
+    vector& values = *reinterpret_cast<vector*>(block.at + k);
+#if MEZZO_VECTOR_BYTES == 64
+    constexpr auto all = static_cast<unsigned short>(-1);
+#if defined(__clang__)
+    const vector divisor = __builtin_ia32_sqrtps512(values, 4) * factor + addend;
+#else
+    const vector divisor = __builtin_ia32_sqrtps512_mask(values, values, all, 4) * factor + addend;
+#endif
+    const vector guess = __builtin_ia32_rcp14ps512_mask(divisor, divisor, all);
+    values = guess + guess * (1.0f - divisor * guess);
+#elif MEZZO_VECTOR_BYTES == 32
+    values = 1.0f / (__builtin_ia32_sqrtps256(values) * factor + addend);
+#else
+    values = 1.0f / (__builtin_ia32_sqrtps(values) * factor + addend);
+#endif
+  }
+#else
+  for (int k = 0; k < block_size; ++k) block.at[k] = 1.0f / (math::sqrt(block.at[k]) * factor + addend);
+#endif
+}
+
 // flatten: a functor with two exponentials is too long for clang++ to inline unasked, and calls do not vectorise.
 template <class Functor, class... Ranges>
 MEZZO_TARGET [[gnu::always_inline, gnu::flatten]] inline void transform_block(const Functor& functor, index_t i, Lane<Ranges>&&... lanes) {
   (lanes.load(i), ...);
-  for (int k = 0; k < block_size; ++k) functor(lanes.block.at[k]...);
+  if constexpr (requires { functor.radicand(lanes.block.at[0]...); }) {
+    Block<float> inverses;
+    for (int k = 0; k < block_size; ++k) inverses.at[k] = functor.radicand(lanes.block.at[k]...);
+    invert_roots(inverses, functor.root_factor, functor.root_addend);
+    for (int k = 0; k < block_size; ++k) functor(inverses.at[k], lanes.block.at[k]...);
+  } else {
+    for (int k = 0; k < block_size; ++k) functor(lanes.block.at[k]...);
+  }
   (lanes.store(i), ...);
 }
 
-/// functor(a[i], b[i], ...) for i in [0, count), a multiple of 16.
+/// functor(a[i], b[i], ...) for i in [0, count), a multiple of 16. A functor that divides by a root has
+/// radicand(a[i], b[i], ...) too, and gets 1 / (root_factor * sqrt(radicand) + root_addend) as its first argument: compilers do not
+/// vectorise square roots that could set errno.
 template <class Functor, class... Ranges>
 MEZZO_TARGET MEZZO_OPTIMIZED void transform_blocks(const Functor functor, index_t count, Ranges... ranges) {
   for (index_t i = 0; i < count; i += block_size) transform_block(functor, i, Lane<Ranges>(ranges)...);
@@ -174,42 +229,135 @@ MEZZO_TARGET MEZZO_OPTIMIZED void reduce_blocks(const Functor functor, V* result
   for (int k = 0; k < block_size; ++k) results[k] = sums[k];
 }
 
-/// Notes the bits of the largest magnitude, as integers in memory where fast-math cannot assume them finite, and adds the squares.
-MEZZO_TARGET [[gnu::always_inline]] inline void check_block(std::uint32_t* largest, float* sums, const Block<float>& block) {
-  Block<std::uint32_t> bits;
-  __builtin_memcpy(&bits, &block, sizeof bits);
-  for (int k = 0; k < block_size; ++k) {
-    const std::uint32_t magnitude = bits.at[k] & 0x7FFFFFFFu;
-    largest[k] = largest[k] < magnitude ? magnitude : largest[k];
-    sums[k] += block.at[k] * block.at[k];
-  }
-}
+/// The partial results of a check in registers, and what one vector of elements adds to them. The bits of magnitudes are compared as
+/// integers, which fast-math cannot assume to be finite.
+struct CheckRegisters {
+  typedef float vector __attribute__((vector_size(MEZZO_VECTOR_BYTES), may_alias));
+  typedef std::int32_t bits __attribute__((vector_size(MEZZO_VECTOR_BYTES), may_alias));
+  static constexpr int width = MEZZO_VECTOR_BYTES / 4;
+  static constexpr std::make_index_sequence<check_size / width> all{};
 
-/// Checks `count` elements, a multiple of 16, into 16 partial results as reduce_blocks does.
+  bits largest[check_size / width];
+  vector sums[check_size / width];
+
+  template <std::size_t... I>
+  MEZZO_TARGET [[gnu::always_inline]] void load(const FiniteChecks& checks, std::index_sequence<I...>) {
+    ((largest[I] = *reinterpret_cast<const bits*>(checks.largest + I * width)), ...);
+    ((sums[I] = *reinterpret_cast<const vector*>(checks.sums_of_squares + I * width)), ...);
+  }
+  template <std::size_t... I>
+  MEZZO_TARGET [[gnu::always_inline]] void store(FiniteChecks& checks, std::index_sequence<I...>) const {
+    ((*reinterpret_cast<bits*>(checks.largest + I * width) = largest[I]), ...);
+    ((*reinterpret_cast<vector*>(checks.sums_of_squares + I * width) = sums[I]), ...);
+  }
+  template <std::size_t... I>
+  MEZZO_TARGET [[gnu::always_inline]] void add(const Block<float>* blocks, std::index_sequence<I...>) {
+    (add_vector(largest[I], sums[I], blocks[I * width / block_size].at + I * width % block_size), ...);
+  }
+  MEZZO_TARGET [[gnu::always_inline]] static void add_vector(bits& most, vector& sum, const float* from) {
+    const vector values = *reinterpret_cast<const vector*>(from);
+    const bits magnitudes = reinterpret_cast<bits>(values) & 0x7FFFFFFF;
+    most = most < magnitudes ? magnitudes : most;
+    sum += values * values;
+  }
+};
+
+/// Checks `count` elements, a multiple of 32, into 32 partial results: element i goes to the one with number i mod 32.
 template <class T>
 MEZZO_TARGET MEZZO_OPTIMIZED void check_blocks(FiniteChecks& results, index_t count, const T* from) {
-  FiniteChecks checks = results;
-  Lane<Range<const T, AccessMode::read>> lane({from});
-  for (index_t i = 0; i < count; i += block_size) {
-    lane.load(i);
-    check_block(checks.largest, checks.sums_of_squares, lane.block);
+  CheckRegisters checks;
+  checks.load(results, checks.all);
+  for (index_t i = 0; i < count; i += check_size) {
+    Block<float> blocks[2];
+    load_block(blocks[0], from + i);
+    load_block(blocks[1], from + i + block_size);
+    checks.add(blocks, checks.all);
   }
-  results = checks;
+  checks.store(results, checks.all);
+}
+
+template <class Out, class In>
+MEZZO_TARGET [[gnu::always_inline]] inline void scale_block(Block<float>& block, float factor, Out* to, const In* from) {
+  load_block(block, from);
+  MEZZO_VECTORIZE
+  for (int k = 0; k < block_size; ++k) block.at[k] *= factor;
+  store_block(to, block);
 }
 
 /// As check_blocks, after multiplying by `factor`, rounding to Out and storing. What is checked is the product.
 template <class Out, class In>
 MEZZO_TARGET MEZZO_OPTIMIZED void scale_check_blocks(FiniteChecks& results, float factor, index_t count, Out* to, const In* from) {
-  FiniteChecks checks = results;
-  for (index_t i = 0; i < count; i += block_size) {
-    Block<float> block;
-    load_block(block, from + i);
-    MEZZO_VECTORIZE
-    for (int k = 0; k < block_size; ++k) block.at[k] *= factor;
-    store_block(to + i, block);
-    check_block(checks.largest, checks.sums_of_squares, block);
+  CheckRegisters checks;
+  checks.load(results, checks.all);
+  for (index_t i = 0; i < count; i += check_size) {
+    Block<float> blocks[2];
+    scale_block(blocks[0], factor, to + i, from + i);
+    scale_block(blocks[1], factor, to + i + block_size, from + i + block_size);
+    checks.add(blocks, checks.all);
   }
-  results = checks;
+  checks.store(results, checks.all);
+}
+
+#if defined(__SSE__)
+/// Copies one register past the caches.
+MEZZO_TARGET [[gnu::always_inline]] inline void stream_16(float* to, const void* from) {
+  typedef float vector __attribute__((vector_size(16), may_alias));
+#if defined(__clang__)
+  __builtin_nontemporal_store(*static_cast<const vector*>(from), reinterpret_cast<vector*>(to));
+#else
+  __builtin_ia32_movntps(to, *static_cast<const vector*>(from));
+#endif
+}
+#if MEZZO_VECTOR_BYTES >= 32
+MEZZO_TARGET [[gnu::always_inline]] inline void stream_32(float* to, const void* from) {
+  typedef float vector __attribute__((vector_size(32), may_alias));
+#if defined(__clang__)
+  __builtin_nontemporal_store(*static_cast<const vector*>(from), reinterpret_cast<vector*>(to));
+#else
+  __builtin_ia32_movntps256(to, *static_cast<const vector*>(from));
+#endif
+}
+#endif
+#if MEZZO_VECTOR_BYTES == 64
+MEZZO_TARGET [[gnu::always_inline]] inline void stream_64(float* to, const void* from) {
+  typedef float vector __attribute__((vector_size(64), may_alias));
+#if defined(__clang__)
+  __builtin_nontemporal_store(*static_cast<const vector*>(from), reinterpret_cast<vector*>(to));
+#else
+  __builtin_ia32_movntps512(to, *static_cast<const vector*>(from));
+#endif
+}
+#endif
+#endif
+
+/// to[i] = from[i] for i in [0, count), a multiple of 16, past the caches; `to` is aligned to 64 bytes.
+template <class Out, class In>
+MEZZO_TARGET MEZZO_OPTIMIZED void stream_blocks(index_t count, Out* to, const In* from) {
+  for (index_t i = 0; i < count; i += block_size) {
+    Block<compute_type_t<Out>> block;
+    load_block(block, from + i);
+#if defined(__SSE__)
+    constexpr int whole = block_size * static_cast<int>(sizeof(Out)), bytes = whole < MEZZO_VECTOR_BYTES ? whole : MEZZO_VECTOR_BYTES;
+    alignas(64) Out line[block_size];
+    store_block(line, block);
+    for (int k = 0; k < whole; k += bytes) {
+      float* const target = reinterpret_cast<float*>(reinterpret_cast<char*>(to + i) + k);
+      const char* const source = reinterpret_cast<const char*>(line) + k;
+      if constexpr (bytes == 16) stream_16(target, source);
+#if MEZZO_VECTOR_BYTES >= 32
+      if constexpr (bytes == 32) stream_32(target, source);
+#endif
+#if MEZZO_VECTOR_BYTES == 64
+      if constexpr (bytes == 64) stream_64(target, source);
+#endif
+    }
+#else
+    store_block(to + i, block);
+#endif
+  }
+#if defined(__SSE__)
+  __builtin_ia32_sfence();
+#endif
 }
 
 }  // namespace mezzo::detail::MEZZO_ISA

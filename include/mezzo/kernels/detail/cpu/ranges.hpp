@@ -39,6 +39,10 @@ template <class Out, class In>
 void scale_check_blocks(Isa isa, FiniteChecks& results, float factor, index_t count, Out* to, const In* from) {
   MEZZO_DISPATCH(isa, scale_check_blocks(results, factor, count, to, from))
 }
+template <class Out, class In>
+void stream_blocks(Isa isa, index_t count, Out* to, const In* from) {
+  MEZZO_DISPATCH(isa, stream_blocks(count, to, from))
+}
 
 #undef MEZZO_DISPATCH
 
@@ -110,7 +114,7 @@ struct FiniteCheck {
 };
 
 inline FiniteCheck combine_checks(FiniteChecks& checks) {
-  for (int width = block_size / 2; width > 0; width /= 2) {
+  for (int width = check_size / 2; width > 0; width /= 2) {
     for (int k = 0; k < width; ++k) {
       if (checks.largest[k] < checks.largest[k + width]) checks.largest[k] = checks.largest[k + width];
       checks.sums_of_squares[k] += checks.sums_of_squares[k + width];
@@ -119,34 +123,41 @@ inline FiniteCheck combine_checks(FiniteChecks& checks) {
   return {checks.largest[0], checks.sums_of_squares[0]};
 }
 
-/// The largest magnitude and the sum of squares of `count` elements.
+/// Adds `count` elements to `checks`.
 template <class T>
-FiniteCheck check_range(Isa isa, index_t count, const T* from) {
-  FiniteChecks checks;
-  const index_t whole = count - count % block_size;
+void check_range(Isa isa, FiniteChecks& checks, index_t count, const T* from) {
+  const index_t whole = count - count % check_size;
   if (whole > 0) check_blocks(isa, checks, whole, from);
   if (whole < count) {
-    T rest[block_size] = {};  // zeros change neither a largest magnitude nor a sum
+    T rest[check_size] = {};  // zeros change neither a largest magnitude nor a sum
     for (index_t i = whole; i < count; ++i) rest[i - whole] = from[i];
-    check_blocks(isa, checks, block_size, static_cast<const T*>(rest));
+    check_blocks(isa, checks, check_size, static_cast<const T*>(rest));
   }
-  return combine_checks(checks);
 }
 
-/// to[i] = from[i] * factor for i in [0, count), rounded to Out; checks the products.
+/// to[i] = from[i] * factor for i in [0, count), rounded to Out; adds the products to `checks`.
 template <class Out, class In>
-FiniteCheck scale_check_range(Isa isa, float factor, index_t count, Out* to, const In* from) {
-  FiniteChecks checks;
-  const index_t whole = count - count % block_size;
+void scale_check_range(Isa isa, FiniteChecks& checks, float factor, index_t count, Out* to, const In* from) {
+  const index_t whole = count - count % check_size;
   if (whole > 0) scale_check_blocks(isa, checks, factor, whole, to, from);
   if (whole < count) {
-    In rest[block_size] = {};
-    Out scaled[block_size];
+    In rest[check_size] = {};
+    Out scaled[check_size];
     for (index_t i = whole; i < count; ++i) rest[i - whole] = from[i];
-    scale_check_blocks(isa, checks, factor, block_size, scaled, static_cast<const In*>(rest));
+    scale_check_blocks(isa, checks, factor, check_size, scaled, static_cast<const In*>(rest));
     for (index_t i = whole; i < count; ++i) to[i] = scaled[i - whole];
   }
-  return combine_checks(checks);
+}
+
+/// to[i] = from[i] for i in [0, count), past the caches: for outputs that would only push out what is in them.
+template <class Out, class In>
+void stream_range(Isa isa, index_t count, Out* to, const In* from) {
+  index_t head = static_cast<index_t>(-reinterpret_cast<std::uintptr_t>(to) % host_alignment / sizeof(Out));
+  if (head > count) head = count;
+  const index_t whole = (count - head) / block_size * block_size;
+  for (index_t i = 0; i < head; ++i) to[i] = convert<Out>(from[i]);
+  if (whole > 0) stream_blocks(isa, whole, to + head, from + head);
+  for (index_t i = head + whole; i < count; ++i) to[i] = convert<Out>(from[i]);
 }
 
 }  // namespace mezzo::detail

@@ -57,8 +57,6 @@ MEZZO_TARGET MEZZO_OPTIMIZED void multiply_tile(index_t k, const V* a, const V* 
   store_vectors(tile, sums, all);
 }
 
-typedef float f32x4 __attribute__((vector_size(16), aligned(4), may_alias));
-
 /// Four rows of four become four columns of four, each `to_stride` after the other.
 MEZZO_TARGET [[gnu::always_inline]] inline void transpose_4x4(float* to, index_t to_stride, const float* a, const float* b, const float* c,
                                                               const float* d) {
