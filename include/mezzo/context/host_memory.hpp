@@ -15,13 +15,16 @@ namespace mezzo {
 /// Every allocation of mezzo's on the host begins on this boundary: a cache line, and the widest vector register.
 inline constexpr std::size_t host_alignment = 64;
 
-/// Bytes of the last-level cache, or 32 MiB where the system does not tell.
+/// Bytes of the last-level cache that one program may count on: what the system tells, which may be the cache of many cores, and at
+/// most 32 MiB.
 inline std::size_t last_level_cache_size() {
+  constexpr long most = 32L << 20;
+  long size = 0;
 #if defined(_SC_LEVEL3_CACHE_SIZE)
-  static const long size = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  if (size > 0) return static_cast<std::size_t>(size);
+  static const long told = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  size = told;
 #endif
-  return std::size_t{32} << 20;
+  return static_cast<std::size_t>(size > 0 && size < most ? size : most);
 }
 
 /// Uninitialised memory, aligned to host_alignment and never null. From 4 MiB on the kernel is asked for transparent huge pages: with

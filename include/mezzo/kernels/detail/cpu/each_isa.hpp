@@ -19,14 +19,11 @@ namespace mezzo::detail {
 /// Elements that a loop has in registers at a time, for every instruction set.
 inline constexpr int block_size = 16;
 
-/// Elements that a check has in registers at a time. Two blocks: one sum would wait for the one before.
-inline constexpr int check_size = 2 * block_size;
-
-/// Partial results of a pass over gradients: the bits of the largest magnitude, at least 0x7F800000 where an infinity or a NaN is among
-/// them, and the sum of squares in fp32, worthless if that magnitude squared overflows or underflows.
+/// 16 partial results of a pass over gradients: the bits of the largest magnitude, at least 0x7F800000 where an infinity or a NaN is
+/// among them, and the sum of squares in fp32, worthless if that magnitude squared overflows or underflows.
 struct alignas(64) FiniteChecks {
-  std::uint32_t largest[check_size] = {};
-  float sums_of_squares[check_size] = {};
+  std::uint32_t largest[block_size] = {};
+  float sums_of_squares[block_size] = {};
 };
 
 }  // namespace mezzo::detail

@@ -217,7 +217,12 @@ template <class Functor, class V, class... Ranges>
 MEZZO_TARGET [[gnu::always_inline, gnu::flatten]] inline void reduce_block(const Functor& functor, V* sums, index_t i,
                                                                            Lane<Ranges>&&... lanes) {
   (lanes.load(i), ...);
-  for (int k = 0; k < block_size; ++k) sums[k] = functor.combine(sums[k], functor.map(lanes.block.at[k]...));
+  // One register of sums at a time: g++ vectorises no longer row of them.
+  constexpr int width = VectorOf<V>::width;
+  for (int first = 0; first < block_size; first += width) {
+    MEZZO_VECTORIZE
+    for (int k = 0; k < width; ++k) sums[first + k] = functor.combine(sums[first + k], functor.map(lanes.block.at[first + k]...));
+  }
 }
 
 /// Combines map(a[i], b[i], ...) into results[i mod 16] for i in [0, count), a multiple of 16.
@@ -229,30 +234,46 @@ MEZZO_TARGET MEZZO_OPTIMIZED void reduce_blocks(const Functor functor, V* result
   for (int k = 0; k < block_size; ++k) results[k] = sums[k];
 }
 
-/// The partial results of a check in registers, and what one vector of elements adds to them. The bits of magnitudes are compared as
-/// integers, which fast-math cannot assume to be finite.
+/// The partial results of a check in registers, and what elements add to them: four vectors of each, or one sum would wait for the
+/// one before. The bits of magnitudes are compared as integers, which fast-math cannot assume to be finite.
 struct CheckRegisters {
   typedef float vector __attribute__((vector_size(MEZZO_VECTOR_BYTES), may_alias));
   typedef std::int32_t bits __attribute__((vector_size(MEZZO_VECTOR_BYTES), may_alias));
   static constexpr int width = MEZZO_VECTOR_BYTES / 4;
-  static constexpr std::make_index_sequence<check_size / width> all{};
+  static constexpr int blocks = 4 * width / block_size;
+  static constexpr std::make_index_sequence<4> all{};
+  static constexpr std::make_index_sequence<blocks> every_block{};
+  static constexpr std::make_index_sequence<block_size / width> one_block{};
 
-  bits largest[check_size / width];
-  vector sums[check_size / width];
+  bits largest[4];
+  vector sums[4];
 
   template <std::size_t... I>
   MEZZO_TARGET [[gnu::always_inline]] void load(const FiniteChecks& checks, std::index_sequence<I...>) {
-    ((largest[I] = *reinterpret_cast<const bits*>(checks.largest + I * width)), ...);
-    ((sums[I] = *reinterpret_cast<const vector*>(checks.sums_of_squares + I * width)), ...);
+    ((largest[I] = bits{}, sums[I] = vector{}), ...);
+    for (int k = 0; k < block_size / width; ++k) {
+      largest[k] = *reinterpret_cast<const bits*>(checks.largest + k * width);
+      sums[k] = *reinterpret_cast<const vector*>(checks.sums_of_squares + k * width);
+    }
   }
   template <std::size_t... I>
-  MEZZO_TARGET [[gnu::always_inline]] void store(FiniteChecks& checks, std::index_sequence<I...>) const {
+  MEZZO_TARGET [[gnu::always_inline]] void store(FiniteChecks& checks, std::index_sequence<I...>) {
+    constexpr int per_block = block_size / width;
+    if constexpr (blocks == 4) {
+      (add_results(I, I + 2 * per_block), ...);
+      (add_results(I + per_block, I + 3 * per_block), ...);
+    }
+    if constexpr (blocks >= 2) (add_results(I, I + per_block), ...);
     ((*reinterpret_cast<bits*>(checks.largest + I * width) = largest[I]), ...);
     ((*reinterpret_cast<vector*>(checks.sums_of_squares + I * width) = sums[I]), ...);
   }
+  MEZZO_TARGET [[gnu::always_inline]] void add_results(std::size_t to, std::size_t from) {
+    largest[to] = largest[to] < largest[from] ? largest[from] : largest[to];
+    sums[to] += sums[from];
+  }
   template <std::size_t... I>
-  MEZZO_TARGET [[gnu::always_inline]] void add(const Block<float>* blocks, std::index_sequence<I...>) {
-    (add_vector(largest[I], sums[I], blocks[I * width / block_size].at + I * width % block_size), ...);
+  MEZZO_TARGET [[gnu::always_inline]] void add(const Block<float>* block, std::index_sequence<I...>) {
+    (add_vector(largest[I], sums[I], block[I * width / block_size].at + I * width % block_size), ...);
   }
   MEZZO_TARGET [[gnu::always_inline]] static void add_vector(bits& most, vector& sum, const float* from) {
     const vector values = *reinterpret_cast<const vector*>(from);
@@ -262,18 +283,30 @@ struct CheckRegisters {
   }
 };
 
-/// Checks `count` elements, a multiple of 32, into 32 partial results: element i goes to the one with number i mod 32.
+// Folds instead of loops: with constant indices both compilers keep the blocks in registers.
+template <class T, std::size_t... I>
+MEZZO_TARGET [[gnu::always_inline]] inline void load_blocks(Block<float>* blocks, const T* from, std::index_sequence<I...>) {
+  (load_block(blocks[I], from + I * block_size), ...);
+}
+
+/// Adds `count` elements, a multiple of 16, to partial results in an order that follows from the count.
 template <class T>
 MEZZO_TARGET MEZZO_OPTIMIZED void check_blocks(FiniteChecks& results, index_t count, const T* from) {
   CheckRegisters checks;
   checks.load(results, checks.all);
-  for (index_t i = 0; i < count; i += check_size) {
-    Block<float> blocks[2];
-    load_block(blocks[0], from + i);
-    load_block(blocks[1], from + i + block_size);
+  constexpr index_t step = checks.blocks * block_size;
+  index_t i = 0;
+  for (; i + step <= count; i += step) {
+    Block<float> blocks[checks.blocks];
+    load_blocks(blocks, from + i, checks.every_block);
     checks.add(blocks, checks.all);
   }
-  checks.store(results, checks.all);
+  for (; i < count; i += block_size) {
+    Block<float> block;
+    load_block(block, from + i);
+    checks.add(&block, checks.one_block);
+  }
+  checks.store(results, checks.one_block);
 }
 
 template <class Out, class In>
@@ -284,18 +317,30 @@ MEZZO_TARGET [[gnu::always_inline]] inline void scale_block(Block<float>& block,
   store_block(to, block);
 }
 
+template <class Out, class In, std::size_t... I>
+MEZZO_TARGET [[gnu::always_inline]] inline void scale_blocks(Block<float>* blocks, float factor, Out* to, const In* from,
+                                                             std::index_sequence<I...>) {
+  (scale_block(blocks[I], factor, to + I * block_size, from + I * block_size), ...);
+}
+
 /// As check_blocks, after multiplying by `factor`, rounding to Out and storing. What is checked is the product.
 template <class Out, class In>
 MEZZO_TARGET MEZZO_OPTIMIZED void scale_check_blocks(FiniteChecks& results, float factor, index_t count, Out* to, const In* from) {
   CheckRegisters checks;
   checks.load(results, checks.all);
-  for (index_t i = 0; i < count; i += check_size) {
-    Block<float> blocks[2];
-    scale_block(blocks[0], factor, to + i, from + i);
-    scale_block(blocks[1], factor, to + i + block_size, from + i + block_size);
+  constexpr index_t step = checks.blocks * block_size;
+  index_t i = 0;
+  for (; i + step <= count; i += step) {
+    Block<float> blocks[checks.blocks];
+    scale_blocks(blocks, factor, to + i, from + i, checks.every_block);
     checks.add(blocks, checks.all);
   }
-  checks.store(results, checks.all);
+  for (; i < count; i += block_size) {
+    Block<float> block;
+    scale_block(block, factor, to + i, from + i);
+    checks.add(&block, checks.one_block);
+  }
+  checks.store(results, checks.one_block);
 }
 
 #if defined(__SSE__)

@@ -114,7 +114,7 @@ struct FiniteCheck {
 };
 
 inline FiniteCheck combine_checks(FiniteChecks& checks) {
-  for (int width = check_size / 2; width > 0; width /= 2) {
+  for (int width = block_size / 2; width > 0; width /= 2) {
     for (int k = 0; k < width; ++k) {
       if (checks.largest[k] < checks.largest[k + width]) checks.largest[k] = checks.largest[k + width];
       checks.sums_of_squares[k] += checks.sums_of_squares[k + width];
@@ -126,25 +126,25 @@ inline FiniteCheck combine_checks(FiniteChecks& checks) {
 /// Adds `count` elements to `checks`.
 template <class T>
 void check_range(Isa isa, FiniteChecks& checks, index_t count, const T* from) {
-  const index_t whole = count - count % check_size;
+  const index_t whole = count - count % block_size;
   if (whole > 0) check_blocks(isa, checks, whole, from);
   if (whole < count) {
-    T rest[check_size] = {};  // zeros change neither a largest magnitude nor a sum
+    T rest[block_size] = {};  // zeros change neither a largest magnitude nor a sum
     for (index_t i = whole; i < count; ++i) rest[i - whole] = from[i];
-    check_blocks(isa, checks, check_size, static_cast<const T*>(rest));
+    check_blocks(isa, checks, block_size, static_cast<const T*>(rest));
   }
 }
 
 /// to[i] = from[i] * factor for i in [0, count), rounded to Out; adds the products to `checks`.
 template <class Out, class In>
 void scale_check_range(Isa isa, FiniteChecks& checks, float factor, index_t count, Out* to, const In* from) {
-  const index_t whole = count - count % check_size;
+  const index_t whole = count - count % block_size;
   if (whole > 0) scale_check_blocks(isa, checks, factor, whole, to, from);
   if (whole < count) {
-    In rest[check_size] = {};
-    Out scaled[check_size];
+    In rest[block_size] = {};
+    Out scaled[block_size];
     for (index_t i = whole; i < count; ++i) rest[i - whole] = from[i];
-    scale_check_blocks(isa, checks, factor, check_size, scaled, static_cast<const In*>(rest));
+    scale_check_blocks(isa, checks, factor, block_size, scaled, static_cast<const In*>(rest));
     for (index_t i = whole; i < count; ++i) to[i] = scaled[i - whole];
   }
 }
