@@ -58,16 +58,16 @@ struct ShiftedSum {
 /// The sum of the losses of all rows that are not ignored.
 template <class LogitView, class LabelView>
 double cross_entropy_rows(CpuContext& context, const LogitView& logits, const LabelView& labels, const CrossEntropyOptions<>& options) {
+  using V = compute_type_t<typename LogitView::value_type>;
   const index_t classes = logits.extent(1);
   const Isa isa = context.isa();
   auto losses = context.template scratch<double>(logits.extent(0));
   for_each_row(
       context, rows_per_task(logits),
-      [&](index_t, index_t row, auto from) {
+      [&](index_t, index_t row, auto from, auto exps) {
         losses[row] = 0.0;
         if (is_ignored(labels, row, options.ignore_index)) return;
-        const auto [shift, sum] = row_shift(isa, classes, from);
-        using V = std::remove_const_t<decltype(sum)>;
+        const auto [shift, sum] = row_shift(isa, classes, exps, from);
         const V chosen = static_cast<V>(from.data[static_cast<index_t>(labels(row))]) - shift;
         const auto smoothing = static_cast<double>(options.label_smoothing);
         double loss = static_cast<double>(math::log(sum)) - (1.0 - smoothing) * static_cast<double>(chosen);
@@ -76,21 +76,21 @@ double cross_entropy_rows(CpuContext& context, const LogitView& logits, const La
         }
         losses[row] = loss;
       },
-      read(logits));
+      read(logits), RowScratch<V>{classes});
   double result = 0.0;
   for (index_t row = 0; row < row_count(logits); ++row) result += losses[row];
   return result;
 }
 
-/// (softmax - spread) * factor: the gradient of every class but the labelled one.
+/// (softmax - spread) * factor: the gradient of every class but the labelled one. e is exp(x - shift).
 template <class V>
 struct CrossEntropyBackward {
-  V shift, inverse_sum, spread, factor;
+  V inverse_sum, spread, factor;
   template <class G>
-  MEZZO_HOST_DEVICE void operator()(G& grad, V x) const {
-    grad = static_cast<G>(of(x));
+  MEZZO_HOST_DEVICE constexpr void operator()(G& grad, V e) const {
+    grad = static_cast<G>(of(e));
   }
-  MEZZO_HOST_DEVICE V of(V x) const { return (math::exp(x - shift) * inverse_sum - spread) * factor; }
+  MEZZO_HOST_DEVICE constexpr V of(V e) const { return (e * inverse_sum - spread) * factor; }
 };
 
 template <class GradView, class LogitView, class LabelView>
@@ -103,20 +103,18 @@ void cross_entropy_backward_rows(CpuContext& context, const GradView& grad, cons
   const V smoothing = static_cast<V>(options.label_smoothing), spread = smoothing / static_cast<V>(classes);
   for_each_row(
       context, rows_per_task(logits),
-      [&](index_t, index_t row, auto to, auto from) {
+      [&](index_t, index_t row, auto to, auto from, auto exps) {
         if (is_ignored(labels, row, options.ignore_index)) {
           transform_range(isa, Fill<V>{V{0}}, classes, to);
           return;
         }
-        const auto [shift, sum] = row_shift(isa, classes, from);
-        const CrossEntropyBackward<V> others{shift, V{1} / sum, spread, static_cast<V>(factor)};
+        const V inverse_sum = V{1} / row_shift(isa, classes, exps, from).sum;
         const auto label = static_cast<index_t>(labels(row));
-        const CrossEntropyBackward<V> labelled{shift, V{1} / sum, spread + (V{1} - smoothing), static_cast<V>(factor)};
-        const V at_label = labelled.of(static_cast<V>(from.data[label]));
-        transform_range(isa, others, classes, to, from);
-        to.data[label] = convert<T>(at_label);
+        transform_range(isa, CrossEntropyBackward<V>{inverse_sum, spread, static_cast<V>(factor)}, classes, to, read(exps.data));
+        const CrossEntropyBackward<V> labelled{inverse_sum, spread + (V{1} - smoothing), static_cast<V>(factor)};
+        to.data[label] = convert<T>(labelled.of(exps.data[label]));
       },
-      write(grad), read(logits));
+      write(grad), read(logits), RowScratch<V>{classes});
 }
 
 template <class LogitView, class LabelView>

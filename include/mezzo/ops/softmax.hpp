@@ -21,23 +21,13 @@ struct RowMaximum {
   MEZZO_HOST_DEVICE static constexpr V combine(V a, V b) { return b > a ? b : a; }
 };
 
-/// The sum of exp(x - shift).
-template <class V>
-struct ExpSum {
-  using value_type = V;
-  using partial_type = double;
-  V shift;
-  MEZZO_HOST_DEVICE static constexpr V identity() { return V{0}; }
-  MEZZO_HOST_DEVICE V map(V x) const { return math::exp(x - shift); }
-  MEZZO_HOST_DEVICE static constexpr V combine(V a, V b) { return a + b; }
-};
-
+/// e * factor, where e is exp(x - shift) already.
 template <class V>
 struct Softmax {
-  V shift, factor;
-  template <class Y, class X>
-  MEZZO_HOST_DEVICE void operator()(Y& y, X x) const {
-    y = static_cast<Y>(math::exp(static_cast<V>(x) - shift) * factor);
+  V factor;
+  template <class Y>
+  MEZZO_HOST_DEVICE constexpr void operator()(Y& y, V e) const {
+    y = static_cast<Y>(e * factor);
   }
 };
 
@@ -86,38 +76,39 @@ struct RowShift {
   V shift, sum;
 };
 
-template <class Range>
-auto row_shift(Isa isa, index_t width, Range row) {
-  using V = compute_type_t<std::remove_const_t<typename Range::element_type>>;
+/// Leaves exp(x - maximum) in `exps`.
+template <class V, class Row>
+RowShift<V> row_shift(Isa isa, index_t width, const Range<V, AccessMode::update>& exps, const Row& row) {
   const V shift = reduce_range(isa, RowMaximum<V>{}, width, row);
-  return RowShift<V>{shift, reduce_range(isa, ExpSum<V>{shift}, width, row)};
+  return {shift, exp_range(isa, shift, width, exps.data, static_cast<std::add_const_t<typename Row::element_type>*>(row.data))};
 }
 
 template <class OutView, class InView>
 void softmax_rows(CpuContext& context, const OutView& out, const InView& in) {
+  using V = compute_type_t<typename InView::value_type>;
   const index_t width = in.extent(InView::rank - 1);
   const Isa isa = context.isa();
   for_each_row(
       context, rows_per_task(in),
-      [&](index_t, index_t, auto to, auto from) {
-        const auto row = row_shift(isa, width, from);
-        using V = decltype(row.sum);
-        transform_range(isa, Softmax<std::remove_const_t<V>>{row.shift, V{1} / row.sum}, width, to, from);
+      [&](index_t, index_t, auto to, auto from, auto exps) {
+        const auto row = row_shift(isa, width, exps, from);
+        transform_range(isa, Softmax<V>{V{1} / row.sum}, width, to, read(exps.data));
       },
-      write(out), read(in));
+      write(out), read(in), RowScratch<V>{width});
 }
 
 template <class OutView, class InView>
 void log_softmax_rows(CpuContext& context, const OutView& out, const InView& in) {
+  using V = compute_type_t<typename InView::value_type>;
   const index_t width = in.extent(InView::rank - 1);
   const Isa isa = context.isa();
   for_each_row(
       context, rows_per_task(in),
-      [&](index_t, index_t, auto to, auto from) {
-        const auto row = row_shift(isa, width, from);
-        transform_range(isa, LogSoftmax<std::remove_const_t<decltype(row.sum)>>{row.shift, math::log(row.sum)}, width, to, from);
+      [&](index_t, index_t, auto to, auto from, auto exps) {
+        const auto row = row_shift(isa, width, exps, from);
+        transform_range(isa, LogSoftmax<V>{row.shift, math::log(row.sum)}, width, to, from);
       },
-      write(out), read(in));
+      write(out), read(in), RowScratch<V>{width});
 }
 
 template <class GXView, class GYView, class YView>

@@ -39,6 +39,10 @@ template <class Out, class In>
 void scale_check_blocks(Isa isa, FiniteChecks& results, float factor, index_t count, Out* to, const In* from) {
   MEZZO_DISPATCH(isa, scale_check_blocks(results, factor, count, to, from))
 }
+template <class V, class In>
+void exp_blocks(Isa isa, V shift, V* sums, index_t count, V* to, const In* from) {
+  MEZZO_DISPATCH(isa, exp_blocks(shift, sums, count, to, from))
+}
 template <class Out, class In>
 void stream_blocks(Isa isa, index_t count, Out* to, const In* from) {
   MEZZO_DISPATCH(isa, stream_blocks(count, to, from))
@@ -105,6 +109,28 @@ typename Functor::value_type reduce_range(Isa isa, const Functor& functor, index
     for (int k = 0; k < width; ++k) results[k] = functor.combine(results[k], results[k + width]);
   }
   return results[0];
+}
+
+/// to[i] = exp(from[i] - shift) for i in [0, count), and their sum, in the order of reduce_range.
+template <class V, class In>
+V exp_range(Isa isa, V shift, index_t count, V* to, const In* from) {
+  V sums[block_size] = {};
+  const index_t whole = count - count % block_size;
+  if (whole > 0) exp_blocks(isa, shift, sums, whole, to, from);
+  if (whole < count) {
+    In rest[block_size] = {};
+    V results[block_size], unused[block_size] = {};
+    for (index_t i = whole; i < count; ++i) rest[i - whole] = from[i];
+    exp_blocks(isa, shift, unused, block_size, results, static_cast<const In*>(rest));
+    for (index_t i = whole; i < count; ++i) {
+      to[i] = results[i - whole];
+      sums[i - whole] += results[i - whole];
+    }
+  }
+  for (int width = block_size / 2; width > 0; width /= 2) {
+    for (int k = 0; k < width; ++k) sums[k] += sums[k + width];
+  }
+  return sums[0];
 }
 
 /// What one pass over gradients finds out; see FiniteChecks.

@@ -154,6 +154,23 @@ class StagedRows {
   typename A::element_type* m_data = nullptr;
 };
 
+/// Stands among the accesses of for_each_row for memory of one row, which the rows of a task use one after the other.
+template <class V>
+struct RowScratch {
+  index_t width;
+};
+template <class V>
+class StagedRows<RowScratch<V>> {
+ public:
+  StagedRows(CpuContext& context, const RowScratch<V>& access) : m_buffer(context.template scratch<V>(access.width)) {}
+
+  Range<V, AccessMode::update> begin(index_t) { return {m_buffer.data()}; }
+  void end() {}
+
+ private:
+  Scratch<V> m_buffer;
+};
+
 /// Number of rows along the last dimension; 0 for an empty view.
 template <class View>
 constexpr index_t row_count(const View& view) {
