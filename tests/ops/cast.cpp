@@ -20,3 +20,10 @@ TEST_CASE("16-bit weights follow their masters") {
   test::weights_follow_masters<mezzo::AmpBf16>(context);
   test::weights_follow_masters<mezzo::Fp32>(context);
 }
+
+TEST_CASE("beyond the caches") {
+  CpuContext context({.threads = 2});
+  test::beyond_the_caches<mezzo::half, float>(context);
+  test::beyond_the_caches<float, mezzo::bfloat16>(context);
+  test::beyond_the_caches<mezzo::fp8_e5m2, mezzo::half>(context);
+}

@@ -54,6 +54,29 @@ void rounds_once(Context& context) {
   CHECK(b[1].bits() == 0x4400);
 }
 
+/// More than the caches hold, beginning anywhere in a cache line: the stores go past the caches, to the same bits.
+template <class Out, class In, class Context>
+void beyond_the_caches(Context& context) {
+  const auto size = static_cast<index_t>(mezzo::last_level_cache_size() / (sizeof(In) + sizeof(Out))) + 1000;
+  auto in = mezzo::make_tensor<In>(context, {size + 1});
+  auto out = mezzo::make_tensor<Out>(context, {size + 33});
+  Random random(22);
+  for (index_t i = 0; i < 4099; ++i) in.data()[i] = mezzo::convert<In>(random.uniform(-70000, 70000));
+  for (index_t i = 4099; i <= size; ++i) in.data()[i] = in.data()[i - 4099];
+  for (const index_t begin : {0, 1, 31, 32}) {
+    const auto from = in.view().slice(0, 1, size + 1), to = out.view().slice(0, begin, begin + size);
+    context.fill_zero(out.data(), static_cast<std::size_t>(out.size()) * sizeof(Out));
+    mezzo::cast(context, to, from);
+    index_t wrong = 0;
+    for (index_t i = 0; i < size; ++i) wrong += mezzo::convert<double>(to(i)) != mezzo::convert<double>(mezzo::convert<Out>(from(i)));
+    CHECK(wrong == 0);
+    for (index_t i = 0; i < out.size(); ++i) {
+      if (i == begin) i += size;
+      REQUIRE(mezzo::convert<double>(out(i)) == 0);
+    }
+  }
+}
+
 template <class Policy, class Context>
 void weights_follow_masters(Context& context) {
   mezzo::ParameterArena<Policy, Context> arena(context);
