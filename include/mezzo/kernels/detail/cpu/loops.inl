@@ -111,16 +111,19 @@ MEZZO_TARGET [[gnu::always_inline]] inline void store_block(bfloat16* to, const 
   typedef unsigned short u16x32 __attribute__((vector_size(64), may_alias));
   const u32x16 bits = *reinterpret_cast<const u32x16*>(block.at);
   const f32x16 values = *reinterpret_cast<const f32x16*>(block.at);
-  const auto is_nan = static_cast<unsigned short>(__builtin_ia32_fpclassps512_mask(values, 0x81, static_cast<unsigned short>(-1)));
+  unsigned short all = 0xFFFF;
+  const auto is_nan = static_cast<unsigned short>(__builtin_ia32_fpclassps512_mask(values, 0x81, all));
   const i32x16 rounded = reinterpret_cast<i32x16>(bits + 0x7FFFu + (bits >> 16 & 1u)), quiet = reinterpret_cast<i32x16>(bits | 0x00400000u);
 #if defined(__clang__)
   const auto codes = reinterpret_cast<u16x32>(__builtin_ia32_selectd_512(is_nan, quiet, rounded));
   const auto halves = __builtin_shufflevector(codes, codes, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+  *reinterpret_cast<u16x16*>(static_cast<void*>(to)) = halves;
 #else
   const auto codes = reinterpret_cast<u16x32>(__builtin_ia32_blendmd_512_mask(rounded, quiet, is_nan));
-  const auto halves = __builtin_shufflevector(codes, codes, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+  constexpr u16x32 odd{1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
+  const u16x32 halves = __builtin_shuffle(codes, odd);
+  *reinterpret_cast<u16x16*>(static_cast<void*>(to)) = *reinterpret_cast<const u16x16*>(&halves);
 #endif
-  *reinterpret_cast<u16x16*>(static_cast<void*>(to)) = halves;
 }
 #else
 MEZZO_TARGET [[gnu::always_inline]] inline void store_block(bfloat16* to, const Block<float>& block) {
@@ -163,31 +166,36 @@ struct Lane : R {
   }
 };
 
-/// 1 / (factor * sqrt(x) + addend) of each element. Roots are rounded correctly where the instruction set has them, and reciprocals
-/// within a unit in the last place: a division would take longer than all the rest.
-MEZZO_TARGET [[gnu::always_inline]] inline void invert_roots(Block<float>& block, float factor, float addend) {
+/// Elements of fp32 in one register.
+inline constexpr int float_width = MEZZO_VECTOR_BYTES / 4;
+typedef float f32_register __attribute__((vector_size(MEZZO_VECTOR_BYTES), may_alias));
+
+/// 1 / (factor * sqrt(x) + addend) of each element of a register. Roots are rounded correctly where the instruction set has them, and
+/// reciprocals within a unit in the last place: a division would take longer than all the rest.
+MEZZO_TARGET [[gnu::always_inline]] inline void invert_roots(f32_register& values, float factor, float addend) {
 #if defined(__SSE__)
-  typedef float vector __attribute__((vector_size(MEZZO_VECTOR_BYTES), may_alias));
-  for (int k = 0; k < block_size; k += MEZZO_VECTOR_BYTES / 4) {
-    vector& values = *reinterpret_cast<vector*>(block.at + k);
 #if MEZZO_VECTOR_BYTES == 64
-    constexpr auto all = static_cast<unsigned short>(-1);
+  unsigned short all = 0xFFFF;  // not const, as above
 #if defined(__clang__)
-    const vector divisor = __builtin_ia32_sqrtps512(values, 4) * factor + addend;
+  const f32_register divisor = __builtin_ia32_sqrtps512(values, 4) * factor + addend;
 #else
-    const vector divisor = __builtin_ia32_sqrtps512_mask(values, values, all, 4) * factor + addend;
+  const f32_register divisor = __builtin_ia32_sqrtps512_mask(values, values, all, 4) * factor + addend;
 #endif
-    const vector guess = __builtin_ia32_rcp14ps512_mask(divisor, divisor, all);
-    values = guess + guess * (1.0f - divisor * guess);
+  const f32_register guess = __builtin_ia32_rcp14ps512_mask(divisor, divisor, all);
+  values = guess + guess * (1.0f - divisor * guess);
 #elif MEZZO_VECTOR_BYTES == 32
-    values = 1.0f / (__builtin_ia32_sqrtps256(values) * factor + addend);
+  values = 1.0f / (__builtin_ia32_sqrtps256(values) * factor + addend);
 #else
-    values = 1.0f / (__builtin_ia32_sqrtps(values) * factor + addend);
+  values = 1.0f / (__builtin_ia32_sqrtps(values) * factor + addend);
 #endif
-  }
 #else
-  for (int k = 0; k < block_size; ++k) block.at[k] = 1.0f / (math::sqrt(block.at[k]) * factor + addend);
+  for (int k = 0; k < float_width; ++k) values[k] = 1.0f / (math::sqrt(values[k]) * factor + addend);
 #endif
+}
+
+template <std::size_t... I>
+MEZZO_TARGET [[gnu::always_inline]] inline void invert_roots(Block<float>& block, float factor, float addend, std::index_sequence<I...>) {
+  (invert_roots(*reinterpret_cast<f32_register*>(block.at + I * float_width), factor, addend), ...);
 }
 
 // flatten: a functor with two exponentials is too long for clang++ to inline unasked, and calls do not vectorise.
@@ -197,7 +205,10 @@ MEZZO_TARGET [[gnu::always_inline, gnu::flatten]] inline void transform_block(co
   if constexpr (requires { functor.radicand(lanes.block.at[0]...); }) {
     Block<float> inverses;
     for (int k = 0; k < block_size; ++k) inverses.at[k] = functor.radicand(lanes.block.at[k]...);
-    invert_roots(inverses, functor.root_factor, functor.root_addend);
+#if MEZZO_VECTOR_BYTES < 64
+    asm("" : "+m"(inverses));  // through memory: g++ would rather do the loop above one element at a time
+#endif
+    invert_roots(inverses, functor.root_factor, functor.root_addend, std::make_index_sequence<block_size / float_width>());
     for (int k = 0; k < block_size; ++k) functor(inverses.at[k], lanes.block.at[k]...);
   } else {
     for (int k = 0; k < block_size; ++k) functor(lanes.block.at[k]...);
@@ -240,10 +251,11 @@ MEZZO_TARGET [[gnu::always_inline]] inline void exp_block(Block<double>& block) 
 /// As math::exp, with the instructions that AVX-512 has for its steps.
 MEZZO_TARGET [[gnu::always_inline]] inline void exp_block(Block<float>& block) {
 #if MEZZO_VECTOR_BYTES == 64
-  constexpr auto all = static_cast<unsigned short>(-1);
-  typedef float vector __attribute__((vector_size(64), may_alias));
+  unsigned short all = 0xFFFF;  // not const, as above
+  typedef f32_register vector;
   vector& values = *reinterpret_cast<vector*>(block.at);
-  const vector least = vector{} - 104.0f, most = vector{} + 89.0f;
+  constexpr vector least{-104, -104, -104, -104, -104, -104, -104, -104, -104, -104, -104, -104, -104, -104, -104, -104};
+  constexpr vector most{89, 89, 89, 89, 89, 89, 89, 89, 89, 89, 89, 89, 89, 89, 89, 89};
   // The second operand of maximum and minimum comes through when it is not a number.
 #if defined(__clang__)
   const vector x = __builtin_ia32_minps512(most, __builtin_ia32_maxps512(least, values, 4), 4);
