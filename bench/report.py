@@ -131,8 +131,16 @@ GROUPS = [
 ]
 
 
+def include_cost(path):
+    data = json.loads(path.read_text())
+    lines = ["## Compile time", "", f"Seconds of {data['compiler']} for `#include` of one header, `-fsyntax-only`, beyond an empty file.", "",
+             "| header | seconds |", "|---|---|"]
+    return lines + [f"| `{header}` | {seconds:.2f} |" for header, seconds in data["headers"].items()] + [""]
+
+
 def page(folder, docs):
-    runs = [(path.stem, Run(path)) for path in sorted(Path(folder).glob("*.json"))]
+    results = [path for path in sorted(Path(folder).glob("*.json")) if path.stem != "include_cost"]
+    runs = [(path.stem, Run(path)) for path in results]
     images = Path(docs) / "images"
     images.mkdir(parents=True, exist_ok=True)
     lines = ["# Performance", "",
@@ -157,6 +165,8 @@ def page(folder, docs):
             if prefix == "growth":
                 plot = growth_plot(run, images, name)
                 lines += [f"![Cost over size]({plot.relative_to(docs)})", ""]
+    if (Path(folder) / "include_cost.json").exists():
+        lines += include_cost(Path(folder) / "include_cost.json")
     (Path(docs) / "performance.md").write_text("\n".join(lines))
     print(f"bench: wrote {docs}/performance.md")
 

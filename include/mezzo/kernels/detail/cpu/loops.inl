@@ -347,9 +347,9 @@ MEZZO_TARGET [[gnu::always_inline]] inline void load_blocks(Block<float>* blocks
   (load_block(blocks[I], from + I * block_size), ...);
 }
 
-/// Adds `count` elements, a multiple of 16, to partial results in an order that follows from the count.
+/// Adds `count` elements to partial results, in an order that follows from the count.
 template <class T>
-MEZZO_TARGET MEZZO_OPTIMIZED void check_blocks(FiniteChecks& results, index_t count, const T* from) {
+MEZZO_TARGET MEZZO_OPTIMIZED void check_range(FiniteChecks& results, index_t count, const T* from) {
   CheckRegisters checks;
   checks.load(results, checks.all);
   constexpr index_t step = checks.blocks * block_size;
@@ -359,9 +359,15 @@ MEZZO_TARGET MEZZO_OPTIMIZED void check_blocks(FiniteChecks& results, index_t co
     load_blocks(blocks, from + i, checks.every_block);
     checks.add(blocks, checks.all);
   }
-  for (; i < count; i += block_size) {
-    Block<float> block;
+  Block<float> block;
+  for (; i + block_size <= count; i += block_size) {
     load_block(block, from + i);
+    checks.add(&block, checks.one_block);
+  }
+  if (i < count) {
+    T rest[block_size] = {};  // zeros change neither a largest magnitude nor a sum
+    __builtin_memcpy(static_cast<void*>(rest), from + i, static_cast<std::size_t>(count - i) * sizeof(T));
+    load_block(block, static_cast<const T*>(rest));
     checks.add(&block, checks.one_block);
   }
   checks.store(results, checks.one_block);
@@ -381,9 +387,9 @@ MEZZO_TARGET [[gnu::always_inline]] inline void scale_blocks(Block<float>* block
   (scale_block(blocks[I], factor, to + I * block_size, from + I * block_size), ...);
 }
 
-/// As check_blocks, after multiplying by `factor`, rounding to Out and storing. What is checked is the product.
+/// As check_range, after multiplying by `factor`, rounding to Out and storing. What is checked is the product.
 template <class Out, class In>
-MEZZO_TARGET MEZZO_OPTIMIZED void scale_check_blocks(FiniteChecks& results, float factor, index_t count, Out* to, const In* from) {
+MEZZO_TARGET MEZZO_OPTIMIZED void scale_check_range(FiniteChecks& results, float factor, index_t count, Out* to, const In* from) {
   CheckRegisters checks;
   checks.load(results, checks.all);
   constexpr index_t step = checks.blocks * block_size;
@@ -393,9 +399,18 @@ MEZZO_TARGET MEZZO_OPTIMIZED void scale_check_blocks(FiniteChecks& results, floa
     scale_blocks(blocks, factor, to + i, from + i, checks.every_block);
     checks.add(blocks, checks.all);
   }
-  for (; i < count; i += block_size) {
-    Block<float> block;
+  Block<float> block;
+  for (; i + block_size <= count; i += block_size) {
     scale_block(block, factor, to + i, from + i);
+    checks.add(&block, checks.one_block);
+  }
+  if (i < count) {
+    const auto size = static_cast<std::size_t>(count - i);
+    In rest[block_size] = {};
+    Out scaled[block_size];
+    __builtin_memcpy(static_cast<void*>(rest), from + i, size * sizeof(In));
+    scale_block(block, factor, scaled, static_cast<const In*>(rest));
+    __builtin_memcpy(static_cast<void*>(to + i), scaled, size * sizeof(Out));
     checks.add(&block, checks.one_block);
   }
   checks.store(results, checks.one_block);

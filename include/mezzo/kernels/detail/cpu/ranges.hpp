@@ -31,13 +31,15 @@ template <class Functor, class V, class... Ranges>
 void reduce_blocks(Isa isa, const Functor& functor, V* results, index_t count, Ranges... ranges) {
   MEZZO_DISPATCH(isa, reduce_blocks(functor, results, count, ranges...))
 }
+/// Adds `count` elements to `checks`.
 template <class T>
-void check_blocks(Isa isa, FiniteChecks& results, index_t count, const T* from) {
-  MEZZO_DISPATCH(isa, check_blocks(results, count, from))
+void check_range(Isa isa, FiniteChecks& checks, index_t count, const T* from) {
+  MEZZO_DISPATCH(isa, check_range(checks, count, from))
 }
+/// to[i] = from[i] * factor for i in [0, count), rounded to Out; adds the products to `checks`.
 template <class Out, class In>
-void scale_check_blocks(Isa isa, FiniteChecks& results, float factor, index_t count, Out* to, const In* from) {
-  MEZZO_DISPATCH(isa, scale_check_blocks(results, factor, count, to, from))
+void scale_check_range(Isa isa, FiniteChecks& checks, float factor, index_t count, Out* to, const In* from) {
+  MEZZO_DISPATCH(isa, scale_check_range(checks, factor, count, to, from))
 }
 template <class V, class In>
 void exp_blocks(Isa isa, V shift, V* sums, index_t count, V* to, const In* from) {
@@ -147,32 +149,6 @@ inline FiniteCheck combine_checks(FiniteChecks& checks) {
     }
   }
   return {checks.largest[0], checks.sums_of_squares[0]};
-}
-
-/// Adds `count` elements to `checks`.
-template <class T>
-void check_range(Isa isa, FiniteChecks& checks, index_t count, const T* from) {
-  const index_t whole = count - count % block_size;
-  if (whole > 0) check_blocks(isa, checks, whole, from);
-  if (whole < count) {
-    T rest[block_size] = {};  // zeros change neither a largest magnitude nor a sum
-    for (index_t i = whole; i < count; ++i) rest[i - whole] = from[i];
-    check_blocks(isa, checks, block_size, static_cast<const T*>(rest));
-  }
-}
-
-/// to[i] = from[i] * factor for i in [0, count), rounded to Out; adds the products to `checks`.
-template <class Out, class In>
-void scale_check_range(Isa isa, FiniteChecks& checks, float factor, index_t count, Out* to, const In* from) {
-  const index_t whole = count - count % block_size;
-  if (whole > 0) scale_check_blocks(isa, checks, factor, whole, to, from);
-  if (whole < count) {
-    In rest[block_size] = {};
-    Out scaled[block_size];
-    for (index_t i = whole; i < count; ++i) rest[i - whole] = from[i];
-    scale_check_blocks(isa, checks, factor, block_size, scaled, static_cast<const In*>(rest));
-    for (index_t i = whole; i < count; ++i) to[i] = scaled[i - whole];
-  }
 }
 
 /// to[i] = from[i] for i in [0, count), past the caches: for outputs that would only push out what is in them.
