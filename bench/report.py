@@ -138,8 +138,15 @@ def include_cost(path):
     return lines + [f"| `{header}` | {seconds:.2f} |" for header, seconds in data["headers"].items()] + [""]
 
 
+def instructions(path):
+    data = json.loads(path.read_text())
+    lines = ["## Instructions", "", "Instructions an element under callgrind, in the loops for AVX2; the same on a busy machine.", "",
+             "| kernel | instructions |", "|---|---|"]
+    return lines + [f"| {kernel.replace('_', ' ')} | {count:.2f} |" for kernel, count in data["kernels"].items()] + [""]
+
+
 def page(folder, docs):
-    results = [path for path in sorted(Path(folder).glob("*.json")) if path.stem != "include_cost"]
+    results = [path for path in sorted(Path(folder).glob("*.json")) if path.stem not in ("include_cost", "instructions")]
     runs = [(path.stem, Run(path)) for path in results]
     images = Path(docs) / "images"
     images.mkdir(parents=True, exist_ok=True)
@@ -165,6 +172,8 @@ def page(folder, docs):
             if prefix == "growth":
                 plot = growth_plot(run, images, name)
                 lines += [f"![Cost over size]({plot.relative_to(docs)})", ""]
+    if (Path(folder) / "instructions.json").exists():
+        lines += instructions(Path(folder) / "instructions.json")
     if (Path(folder) / "include_cost.json").exists():
         lines += include_cost(Path(folder) / "include_cost.json")
     (Path(docs) / "performance.md").write_text("\n".join(lines))

@@ -125,6 +125,26 @@ MEZZO_TARGET [[gnu::always_inline]] inline void store_block(bfloat16* to, const 
   *reinterpret_cast<u16x16*>(static_cast<void*>(to)) = *reinterpret_cast<const u16x16*>(&halves);
 #endif
 }
+#elif MEZZO_VECTOR_BYTES == 32
+typedef std::int32_t i32x8 __attribute__((vector_size(32), aligned(1), may_alias));
+typedef std::uint32_t u32x8 __attribute__((vector_size(32), aligned(1), may_alias));
+
+/// The codes of eight elements, in 32 bits each.
+MEZZO_TARGET [[gnu::always_inline]] inline void bfloat16_codes(i32x8& codes, const float* from) {
+  const u32x8 bits = *reinterpret_cast<const u32x8*>(from);
+  const u32x8 rounded = bits + 0x7FFFu + (bits >> 16 & 1u);
+  const auto is_nan = reinterpret_cast<u32x8>(reinterpret_cast<i32x8>(bits & 0x7FFFFFFFu) > 0x7F800000);
+  codes = reinterpret_cast<i32x8>(((is_nan & (bits | 0x00400000u)) | (~is_nan & rounded)) >> 16);
+}
+MEZZO_TARGET [[gnu::always_inline]] inline void store_block(bfloat16* to, const Block<float>& block) {
+  typedef long long i64x4 __attribute__((vector_size(32), aligned(1), may_alias));
+  i32x8 low, high;
+  bfloat16_codes(low, block.at);
+  bfloat16_codes(high, block.at + 8);
+  // Packing interleaves the halves of its operands; the permutation puts them in order.
+  const auto packed = reinterpret_cast<i64x4>(__builtin_ia32_packusdw256(low, high));
+  *reinterpret_cast<i64x4*>(static_cast<void*>(to)) = __builtin_ia32_permdi256(packed, 0xD8);
+}
 #else
 MEZZO_TARGET [[gnu::always_inline]] inline void store_block(bfloat16* to, const Block<float>& block) {
   Block<std::uint32_t> from;
