@@ -1,6 +1,10 @@
 // Compiled with -O3 -march=native: what good compilers make of the obvious loops.
 #include "peers.hpp"
 
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -14,19 +18,18 @@ Contestant copy(void* to, const void* from, std::size_t bytes) {
 
 Contestant copy_nontemporal(void* to, const void* from, std::size_t bytes) {
 #if defined(__x86_64__)
-  typedef long long vector __attribute__((vector_size(16)));
   return [=] {
-    auto* const target = static_cast<vector*>(to);
-    const auto* const source = static_cast<const vector*>(from);
-    const std::size_t count = bytes / sizeof(vector);
+    auto* const target = static_cast<__m128i*>(to);
+    const auto* const source = static_cast<const __m128i*>(from);
+    const std::size_t count = bytes / sizeof(__m128i);
     for (std::size_t i = 0; i + 4 <= count; i += 4) {
-      const vector a = source[i], b = source[i + 1], c = source[i + 2], d = source[i + 3];
-      __builtin_ia32_movntdq(target + i, a);
-      __builtin_ia32_movntdq(target + i + 1, b);
-      __builtin_ia32_movntdq(target + i + 2, c);
-      __builtin_ia32_movntdq(target + i + 3, d);
+      const __m128i a = source[i], b = source[i + 1], c = source[i + 2], d = source[i + 3];
+      _mm_stream_si128(target + i, a);
+      _mm_stream_si128(target + i + 1, b);
+      _mm_stream_si128(target + i + 2, c);
+      _mm_stream_si128(target + i + 3, d);
     }
-    __builtin_ia32_sfence();
+    _mm_sfence();
   };
 #else
   return {};

@@ -64,7 +64,8 @@ void beyond_the_caches(Context& context) {
   for (index_t i = 0; i < 4099; ++i) in.data()[i] = mezzo::convert<In>(random.uniform(-70000, 70000));
   for (index_t i = 4099; i <= size; ++i) in.data()[i] = in.data()[i - 4099];
   for (const index_t begin : {0, 1, 31, 32}) {
-    const auto from = in.view().slice(0, 1, size + 1), to = out.view().slice(0, begin, begin + size);
+    const auto from = in.view().slice(0, 1, size + 1);
+    const auto to = out.view().slice(0, begin, begin + size);
     context.fill_zero(out.data(), static_cast<std::size_t>(out.size()) * sizeof(Out));
     mezzo::cast(context, to, from);
     index_t wrong = 0;
