@@ -90,10 +90,14 @@ std::uint16_t code(float value) {
 template <class T>
 std::uint16_t rounded_code(float value) {
   if constexpr (std::is_same_v<T, half>) {
+#if defined(__FLT16_MANT_DIG__)
     const auto narrow = static_cast<_Float16>(value);
     std::uint16_t result;
     std::memcpy(&result, &narrow, sizeof result);
     return result;
+#else
+    return static_cast<half>(value).bits();
+#endif
   } else {
     std::uint32_t bits;
     std::memcpy(&bits, &value, sizeof bits);
