@@ -33,7 +33,7 @@ inline void* allocate_host_memory(std::size_t bytes) {
   constexpr std::size_t huge_page = std::size_t{2} << 20;
   const bool is_large = bytes >= 2 * huge_page;
   const std::size_t alignment = is_large ? huge_page : host_alignment;
-  if (bytes > static_cast<std::size_t>(-1) - alignment) throw std::bad_alloc();
+  if (bytes > static_cast<std::size_t>(-1) / 2 - alignment) throw std::bad_alloc();  // no object is larger
   const std::size_t whole = bytes == 0 ? alignment : (bytes + alignment - 1) / alignment * alignment;
   void* const data = std::aligned_alloc(alignment, whole);
   if (data == nullptr) throw std::bad_alloc();
