@@ -64,7 +64,7 @@ class ChunkTable {
 /// Magnitudes between which the fp32 sum of squares of one task neither overflows nor loses bits that matter: 2^-40 and 2^56.
 constexpr bool squares_fit_fp32(std::uint32_t largest) { return largest >= 0x2B800000u && largest < 0x5B800000u; }
 
-/// pass(checks, chunk) for the chunks of each task, and the sum of squares in fp64 of data_of(chunk) where fp32 would not do.
+/// pass(isa, checks, chunk) for the chunks of each task, and the sum of squares of `checked` in fp64 where fp32 would not do.
 template <class T, class Pass>
 GradientCheck check_chunks(CpuContext& context, const std::vector<TensorRun<T>>& checked, const Pass& pass) {
   ChunkTable table;
@@ -76,9 +76,9 @@ GradientCheck check_chunks(CpuContext& context, const std::vector<TensorRun<T>>&
     for (const Chunk* chunk = begin; chunk != end; ++chunk) pass(isa, checks, *chunk);
     const FiniteCheck check = combine_checks(checks);
     GradientCheck result{check.largest >= 0x7F800000u, static_cast<double>(check.sum_of_squares)};
-    if (!result.has_nonfinite && !squares_fit_fp32(check.largest)) {
+    if (!result.has_nonfinite && check.largest > 0 && !squares_fit_fp32(check.largest)) {
       result.sum_of_squares = 0.0;
-      for (const Chunk* chunk = begin; chunk != end && check.largest > 0; ++chunk) {
+      for (const Chunk* chunk = begin; chunk != end; ++chunk) {
         const T* const data = checked[static_cast<std::size_t>(chunk->run)].data + chunk->begin;
         result.sum_of_squares += reduce_range(isa, SumOfSquares{}, chunk->size, read(data));
       }

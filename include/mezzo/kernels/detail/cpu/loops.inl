@@ -315,9 +315,9 @@ MEZZO_TARGET MEZZO_OPTIMIZED void exp_blocks(V shift, V* sums, index_t count, V*
 /// The partial results of a check in registers, and what elements add to them: four vectors of each, or one sum would wait for the
 /// one before. The bits of magnitudes are compared as integers, which fast-math cannot assume to be finite.
 struct CheckRegisters {
-  typedef float vector __attribute__((vector_size(MEZZO_VECTOR_BYTES), may_alias));
+  typedef f32_register vector;
   typedef std::int32_t bits __attribute__((vector_size(MEZZO_VECTOR_BYTES), may_alias));
-  static constexpr int width = MEZZO_VECTOR_BYTES / 4;
+  static constexpr int width = float_width;
   static constexpr int blocks = 4 * width / block_size;
   static constexpr std::make_index_sequence<4> all{};
   static constexpr std::make_index_sequence<blocks> every_block{};
@@ -361,79 +361,81 @@ struct CheckRegisters {
   }
 };
 
-// Folds instead of loops: with constant indices both compilers keep the blocks in registers.
-template <class T, std::size_t... I>
-MEZZO_TARGET [[gnu::always_inline]] inline void load_blocks(Block<float>* blocks, const T* from, std::index_sequence<I...>) {
-  (load_block(blocks[I], from + I * block_size), ...);
-}
-
-/// Adds `count` elements to partial results, in an order that follows from the count.
+/// Where a check's elements come from: memory.
 template <class T>
-MEZZO_TARGET MEZZO_OPTIMIZED void check_range(FiniteChecks& results, index_t count, const T* from) {
-  CheckRegisters checks;
-  checks.load(results, checks.all);
-  constexpr index_t step = checks.blocks * block_size;
-  index_t i = 0;
-  for (; i + step <= count; i += step) {
-    Block<float> blocks[checks.blocks];
-    load_blocks(blocks, from + i, checks.every_block);
-    checks.add(blocks, checks.all);
-  }
-  Block<float> block;
-  for (; i + block_size <= count; i += block_size) {
-    load_block(block, from + i);
-    checks.add(&block, checks.one_block);
-  }
-  if (i < count) {
+struct CheckedElements {
+  const T* from;
+
+  MEZZO_TARGET [[gnu::always_inline]] void load(Block<float>& block, index_t i) const { load_block(block, from + i); }
+  MEZZO_TARGET [[gnu::always_inline]] void load_rest(Block<float>& block, index_t i, index_t count) const {
     T rest[block_size] = {};  // zeros change neither a largest magnitude nor a sum
-    __builtin_memcpy(static_cast<void*>(rest), from + i, static_cast<std::size_t>(count - i) * sizeof(T));
+    __builtin_memcpy(static_cast<void*>(rest), from + i, static_cast<std::size_t>(count) * sizeof(T));
     load_block(block, static_cast<const T*>(rest));
-    checks.add(&block, checks.one_block);
   }
-  checks.store(results, checks.one_block);
-}
+};
 
+/// Memory too, multiplied by `factor` and stored, rounded to Out. What is checked is the product.
 template <class Out, class In>
-MEZZO_TARGET [[gnu::always_inline]] inline void scale_block(Block<float>& block, float factor, Out* to, const In* from) {
-  load_block(block, from);
-  MEZZO_VECTORIZE
-  for (int k = 0; k < block_size; ++k) block.at[k] *= factor;
-  store_block(to, block);
-}
+struct ScaledElements {
+  float factor;
+  Out* to;
+  const In* from;
 
-template <class Out, class In, std::size_t... I>
-MEZZO_TARGET [[gnu::always_inline]] inline void scale_blocks(Block<float>* blocks, float factor, Out* to, const In* from,
-                                                             std::index_sequence<I...>) {
-  (scale_block(blocks[I], factor, to + I * block_size, from + I * block_size), ...);
-}
-
-/// As check_range, after multiplying by `factor`, rounding to Out and storing. What is checked is the product.
-template <class Out, class In>
-MEZZO_TARGET MEZZO_OPTIMIZED void scale_check_range(FiniteChecks& results, float factor, index_t count, Out* to, const In* from) {
-  CheckRegisters checks;
-  checks.load(results, checks.all);
-  constexpr index_t step = checks.blocks * block_size;
-  index_t i = 0;
-  for (; i + step <= count; i += step) {
-    Block<float> blocks[checks.blocks];
-    scale_blocks(blocks, factor, to + i, from + i, checks.every_block);
-    checks.add(blocks, checks.all);
+  MEZZO_TARGET [[gnu::always_inline]] void scale(Block<float>& block, Out* target, const In* source) const {
+    load_block(block, source);
+    MEZZO_VECTORIZE
+    for (int k = 0; k < block_size; ++k) block.at[k] *= factor;
+    store_block(target, block);
   }
-  Block<float> block;
-  for (; i + block_size <= count; i += block_size) {
-    scale_block(block, factor, to + i, from + i);
-    checks.add(&block, checks.one_block);
-  }
-  if (i < count) {
-    const auto size = static_cast<std::size_t>(count - i);
+  MEZZO_TARGET [[gnu::always_inline]] void load(Block<float>& block, index_t i) const { scale(block, to + i, from + i); }
+  MEZZO_TARGET [[gnu::always_inline]] void load_rest(Block<float>& block, index_t i, index_t count) const {
+    const auto size = static_cast<std::size_t>(count);
     In rest[block_size] = {};
     Out scaled[block_size];
     __builtin_memcpy(static_cast<void*>(rest), from + i, size * sizeof(In));
-    scale_block(block, factor, scaled, static_cast<const In*>(rest));
+    scale(block, scaled, static_cast<const In*>(rest));
     __builtin_memcpy(static_cast<void*>(to + i), scaled, size * sizeof(Out));
+  }
+};
+
+// Folds instead of loops: with constant indices both compilers keep the blocks in registers.
+template <class Elements, std::size_t... I>
+MEZZO_TARGET [[gnu::always_inline]] inline void load_blocks(Block<float>* blocks, const Elements& elements, index_t i,
+                                                            std::index_sequence<I...>) {
+  (elements.load(blocks[I], i + static_cast<index_t>(I) * block_size), ...);
+}
+
+/// Adds `count` elements to partial results, in an order that follows from the count.
+template <class Elements>
+MEZZO_TARGET [[gnu::always_inline]] inline void check_elements(FiniteChecks& results, index_t count, const Elements& elements) {
+  CheckRegisters checks;
+  checks.load(results, checks.all);
+  constexpr index_t step = checks.blocks * block_size;
+  index_t i = 0;
+  for (; i + step <= count; i += step) {
+    Block<float> blocks[checks.blocks];
+    load_blocks(blocks, elements, i, checks.every_block);
+    checks.add(blocks, checks.all);
+  }
+  Block<float> block;
+  for (; i + block_size <= count; i += block_size) {
+    elements.load(block, i);
+    checks.add(&block, checks.one_block);
+  }
+  if (i < count) {
+    elements.load_rest(block, i, count - i);
     checks.add(&block, checks.one_block);
   }
   checks.store(results, checks.one_block);
+}
+
+template <class T>
+MEZZO_TARGET MEZZO_OPTIMIZED void check_range(FiniteChecks& results, index_t count, const T* from) {
+  check_elements(results, count, CheckedElements<T>{from});
+}
+template <class Out, class In>
+MEZZO_TARGET MEZZO_OPTIMIZED void scale_check_range(FiniteChecks& results, float factor, index_t count, Out* to, const In* from) {
+  check_elements(results, count, ScaledElements<Out, In>{factor, to, from});
 }
 
 #if defined(__SSE__)

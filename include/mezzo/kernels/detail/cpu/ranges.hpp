@@ -88,6 +88,15 @@ void transform_range(Isa isa, const Functor& functor, index_t count, Ranges... r
   if (whole < count) transform_rest(isa, functor, RestBlock<Ranges>(ranges, whole, static_cast<int>(count - whole))...);
 }
 
+/// combine over 16 partial results, pairwise; destroys them.
+template <class V, class Combine>
+[[gnu::always_inline]] inline V combine_pairwise(V (&results)[block_size], const Combine& combine) {
+  for (int width = block_size / 2; width > 0; width /= 2) {
+    for (int k = 0; k < width; ++k) results[k] = combine(results[k], results[k + width]);
+  }
+  return results[0];
+}
+
 template <class Functor, class V, class... Blocks>
 void reduce_rest(Isa isa, const Functor& functor, V* results, Blocks... blocks) {
   reduce_blocks(isa, functor, results, block_size, blocks.range()...);
@@ -107,10 +116,7 @@ typename Functor::value_type reduce_range(Isa isa, const Functor& functor, index
     reduce_rest(isa, functor, rest, RestBlock<Ranges>(ranges, whole, rest_count)...);
     for (int k = 0; k < rest_count; ++k) results[k] = functor.combine(results[k], rest[k]);
   }
-  for (int width = block_size / 2; width > 0; width /= 2) {
-    for (int k = 0; k < width; ++k) results[k] = functor.combine(results[k], results[k + width]);
-  }
-  return results[0];
+  return combine_pairwise(results, [&](V a, V b) { return functor.combine(a, b); });
 }
 
 /// to[i] = exp(from[i] - shift) for i in [0, count), and their sum, in the order of reduce_range.
@@ -129,10 +135,7 @@ V exp_range(Isa isa, V shift, index_t count, V* to, const In* from) {
       sums[i - whole] += results[i - whole];
     }
   }
-  for (int width = block_size / 2; width > 0; width /= 2) {
-    for (int k = 0; k < width; ++k) sums[k] += sums[k + width];
-  }
-  return sums[0];
+  return combine_pairwise(sums, [](V a, V b) { return a + b; });
 }
 
 /// What one pass over gradients finds out; see FiniteChecks.

@@ -185,8 +185,7 @@ MEZZO_TARGET MEZZO_OPTIMIZED void apply_epilogue(const GemmResult<V>& out, index
       V* const values = tile + i * stride + begin;
       for (index_t j = 0; j < size; ++j) values[j] *= out.alpha;
       if (out.beta != V(0)) {
-        const bool is_next = width < columns || i % height == 0;
-        if (is_next) {
+        if (i % height == 0) {
           out.load(Isa::MEZZO_ISA, old, out.at(row + i, column + begin), smaller(height, rows - i), size, out.row_stride,
                    out.column_stride);
         }
