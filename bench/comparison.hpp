@@ -4,12 +4,15 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <mezzo/context/host_memory.hpp>
 #include <mezzo/core/tensor_view.hpp>
 
 namespace bench {
@@ -74,14 +77,19 @@ class Comparison {
 /// Registers a case; `fill` makes its buffers and contestants, and is destroyed with them after the run.
 void add_case(const std::string& name, std::function<void(Comparison&)> fill);
 
-/// Memory in transparent huge pages, touched.
+/// Memory in transparent huge pages, touched: blocks from this size on get them.
+inline constexpr std::size_t least_buffer = 4 << 20;
+
 template <class T>
 class Buffer {
  public:
-  explicit Buffer(std::size_t size);
+  explicit Buffer(std::size_t size)
+      : m_data(static_cast<T*>(mezzo::allocate_host_memory(std::max(size * sizeof(T), least_buffer)))), m_size(size) {
+    std::memset(static_cast<void*>(m_data), 0, size * sizeof(T));
+  }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  ~Buffer();
+  ~Buffer() { mezzo::free_host_memory(m_data); }
 
   T* data() { return m_data; }
   std::size_t size() const { return m_size; }
@@ -92,16 +100,6 @@ class Buffer {
   T* m_data;
   std::size_t m_size;
 };
-
-void* map_memory(std::size_t bytes);
-void unmap_memory(void* data, std::size_t bytes);
-
-template <class T>
-Buffer<T>::Buffer(std::size_t size) : m_data(static_cast<T*>(map_memory(size * sizeof(T)))), m_size(size) {}
-template <class T>
-Buffer<T>::~Buffer() {
-  unmap_memory(m_data, m_size * sizeof(T));
-}
 
 /// A buffer that several contestants share: what std::function can hold.
 template <class T>

@@ -14,6 +14,25 @@ struct Shape {
 };
 
 template <class T>
+using Matrix = std::shared_ptr<Buffer<T>>;
+
+/// The product by mezzo's own kernel, whatever gemm calls in this build.
+template <class T>
+void multiply_own(mezzo::CpuContext& context, const Shape& shape, const Matrix<T>& out, const Matrix<T>& a, const Matrix<T>& b) {
+  constexpr auto load = mezzo::detail::load_elements<float, T>;
+  constexpr bool is_float = std::is_same_v<float, T>;
+  const mezzo::index_t m = shape.m, n = shape.n, k = shape.k, bytes = sizeof(T);
+  const mezzo::detail::GemmProblem<float> problem{
+      m,
+      n,
+      k,
+      {a->data(), bytes, k, 1, load, is_float},
+      {b->data(), bytes, 1, n, load, is_float},
+      {out->data(), bytes, n, 1, 1.0f, 0.0f, nullptr, nullptr, load, mezzo::detail::store_elements<float, T>}};
+  mezzo::detail::multiply_own(context, problem);
+}
+
+template <class T>
 void add_gemm(const std::string& dtype, const Shape& shape) {
   const bool is_cube = shape.m == shape.n && shape.n == shape.k;
   const std::string name =
@@ -23,25 +42,10 @@ void add_gemm(const std::string& dtype, const Shape& shape) {
     auto context = make_context();
     auto a = make_numbers<T>(elements(shape.m, shape.k), 1), b = make_numbers<T>(elements(shape.k, shape.n), 2);
     auto out = make_buffer<T>(elements(shape.m, shape.n)), other = make_buffer<T>(elements(shape.m, shape.n));
-    auto context_a = std::make_shared<std::pair<decltype(a), decltype(b)>>(a, b);
-    race.keep(context_a);
     race.keep(other);
     race.work(2.0 * shape.m * shape.n * shape.k, "FLOP");
 
     const auto multiply = [=] { mezzo::gemm(*context, out->view(shape.m, shape.n), a->view(shape.m, shape.k), b->view(shape.k, shape.n)); };
-    const auto own = [=] {
-      constexpr auto load = mezzo::detail::load_elements<float, T>;
-      constexpr bool is_float = std::is_same_v<float, T>;
-      const mezzo::index_t m = shape.m, n = shape.n, k = shape.k, bytes = sizeof(T);
-      const mezzo::detail::GemmProblem<float> problem{
-          m,
-          n,
-          k,
-          {a->data(), bytes, k, 1, load, is_float},
-          {b->data(), bytes, 1, n, load, is_float},
-          {out->data(), bytes, n, 1, 1.0f, 0.0f, nullptr, nullptr, load, mezzo::detail::store_elements<float, T>}};
-      mezzo::detail::multiply_own(*context, problem);
-    };
     multiply();
     const peers::GemmArguments arguments{a->data(), b->data(), other->data(), shape.m, shape.n, shape.k};
     const auto peer = [&](const char* peer_name, const peers::Contestant& run) {
@@ -55,7 +59,7 @@ void add_gemm(const std::string& dtype, const Shape& shape) {
       race.add(peer_name, run);
     };
     race.add("mezzo", multiply);
-    race.add("mezzo_own", own);
+    race.add("mezzo_own", [=] { multiply_own(*context, shape, out, a, b); });
     peer("onednn", peers::onednn::gemm<T>(arguments));
     peer("torch", peers::torch::gemm<T>(arguments));
     if constexpr (std::is_same_v<T, float>) {
@@ -67,18 +71,7 @@ void add_gemm(const std::string& dtype, const Shape& shape) {
       // The same product in fp32, by mezzo's own kernel: what 16-bit inputs cost.
       auto wide_a = make_numbers<float>(a->size(), 1), wide_b = make_numbers<float>(b->size(), 2),
            wide_out = make_buffer<float>(out->size());
-      race.add("own_fp32", [=] {
-        constexpr auto load = mezzo::detail::load_elements<float, float>;
-        const mezzo::index_t m = shape.m, n = shape.n, k = shape.k;
-        const mezzo::detail::GemmProblem<float> problem{
-            m,
-            n,
-            k,
-            {wide_a->data(), 4, k, 1, load, true},
-            {wide_b->data(), 4, 1, n, load, true},
-            {wide_out->data(), 4, n, 1, 1.0f, 0.0f, nullptr, nullptr, load, mezzo::detail::store_elements<float, float>}};
-        mezzo::detail::multiply_own(*context, problem);
-      });
+      race.add("own_fp32", [=] { multiply_own(*context, shape, wide_out, wide_a, wide_b); });
       if constexpr (std::is_same_v<T, mezzo::half>) race.target("own_fp32", 0.95);
       if constexpr (std::is_same_v<T, mezzo::bfloat16>) {
 #if defined(__x86_64__)

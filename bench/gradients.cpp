@@ -27,21 +27,25 @@ std::vector<std::size_t> transformer_sizes(int layers) {
   return result;
 }
 
+/// Gradients as one run.
+struct FlatGradients {
+  std::size_t size;
+  std::shared_ptr<mezzo::CpuContext> context = make_context();
+  std::shared_ptr<Buffer<float>> buffer = make_numbers<float>(size);
+  float* data = buffer->data();
+  Runs runs{{data, static_cast<mezzo::index_t>(size)}};
+};
+
 void add_flat(std::size_t bytes) {
   add_case("unscale_check_norm/" + size_name(bytes), [bytes](Comparison& race) {
-    const std::size_t size = bytes / sizeof(float);
-    auto context = make_context();
-    auto gradients = make_numbers<float>(size);
-    race.keep(gradients);
-    float* const data = gradients->data();
-    const Runs runs{{data, static_cast<mezzo::index_t>(size)}};
+    const FlatGradients flat{bytes / sizeof(float)};
     race.work(2.0 * static_cast<double>(bytes), "B");
-    race.add("mezzo", [=] { benchmark::DoNotOptimize(mezzo::scale_and_check(*context, 1.0f, runs, runs)); });
-    race.add("mezzo_scale", [=] { mezzo::scale(*context, gradients->view(), gradients->view(), 1.0f); });
-    race.add("scale", peers::plain::scale(data, size));
-    race.add("two_passes", peers::plain::scale_then_check(data, size));
-    race.add("three_passes", peers::plain::scale_then_check_then_norm(data, size));
-    race.add("torch", peers::torch::unscale_check_norm(&data, &size, 1));
+    race.add("mezzo", [=] { benchmark::DoNotOptimize(mezzo::scale_and_check(*flat.context, 1.0f, flat.runs, flat.runs)); });
+    race.add("mezzo_scale", [=] { mezzo::scale(*flat.context, flat.buffer->view(), flat.buffer->view(), 1.0f); });
+    race.add("scale", peers::plain::scale(flat.data, flat.size));
+    race.add("two_passes", peers::plain::scale_then_check(flat.data, flat.size));
+    race.add("three_passes", peers::plain::scale_then_check_then_norm(flat.data, flat.size));
+    race.add("torch", peers::torch::unscale_check_norm(&flat.data, &flat.size, 1));
     race.add_best("scale_pass", {"mezzo_scale", "scale"});
     race.target("scale_pass", 1 / 1.03);
     race.target("two_passes", 1.5);
@@ -78,22 +82,17 @@ void add_list(const std::string& name, const std::vector<std::size_t>& sizes) {
 
 void add_norm(std::size_t bytes) {
   add_case("norm/" + size_name(bytes), [bytes](Comparison& race) {
-    const std::size_t size = bytes / sizeof(float);
-    auto context = make_context();
-    auto gradients = make_numbers<float>(size);
-    race.keep(gradients);
-    float* const data = gradients->data();
-    const Runs runs{{data, static_cast<mezzo::index_t>(size)}};
-    const double norm = std::sqrt(mezzo::check_finite(*context, runs).sum_of_squares);
+    const FlatGradients flat{bytes / sizeof(float)};
+    const double norm = std::sqrt(mezzo::check_finite(*flat.context, flat.runs).sum_of_squares);
     double exact = 0;
-    for (std::size_t i = 0; i < size; ++i) exact += static_cast<double>(data[i]) * static_cast<double>(data[i]);
+    for (std::size_t i = 0; i < flat.size; ++i) exact += static_cast<double>(flat.data[i]) * static_cast<double>(flat.data[i]);
     exact = std::sqrt(exact);
     expect_close("norm against fp64", norm / exact, 1.0, 1e-6);
     race.work(static_cast<double>(bytes), "B");
-    race.add("mezzo", [=] { benchmark::DoNotOptimize(mezzo::check_finite(*context, runs)); });
-    race.add("read", peers::plain::sum(data, size));
-    race.add("eigen", peers::eigen::norm(data, size));
-    race.add("torch", peers::torch::norm(data, size));
+    race.add("mezzo", [=] { benchmark::DoNotOptimize(mezzo::check_finite(*flat.context, flat.runs)); });
+    race.add("read", peers::plain::sum(flat.data, flat.size));
+    race.add("eigen", peers::eigen::norm(flat.data, flat.size));
+    race.add("torch", peers::torch::norm(flat.data, flat.size));
     race.target("read", 0.97);
   });
 }

@@ -1,6 +1,5 @@
 // The benchmark program: options, rounds, and the table. Google Benchmark filters the cases and writes the JSON.
 #include <sched.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
@@ -107,18 +106,6 @@ void add_case(const std::string& name, std::function<void(Comparison&)> fill) {
       ->Iterations(1)
       ->UseManualTime();
 }
-
-constexpr std::size_t huge_page = 2 << 20;
-
-void* map_memory(std::size_t bytes) {
-  bytes = (bytes + huge_page - 1) / huge_page * huge_page;
-  void* const data = std::aligned_alloc(huge_page, bytes);
-  if (data == nullptr) throw std::bad_alloc();
-  madvise(data, bytes, MADV_HUGEPAGE);
-  std::memset(data, 0, bytes);
-  return data;
-}
-void unmap_memory(void* data, std::size_t) { std::free(data); }
 
 void expect_same(const char* what, const void* a, const void* b, std::size_t bytes) {
   if (std::memcmp(a, b, bytes) == 0) return;

@@ -62,9 +62,6 @@ Contestant gemm(const GemmArguments&) { return {}; }
 Contestant softmax(float*, const float*, std::size_t, std::size_t) { return {}; }
 #endif
 
-template Contestant cast(half*, const float*, std::size_t);
-template Contestant cast(bfloat16*, const float*, std::size_t);
-template Contestant cast(float*, const half*, std::size_t);
-template Contestant cast(float*, const bfloat16*, std::size_t);
+#include "casts.inl"
 
 }  // namespace bench::peers::eigen

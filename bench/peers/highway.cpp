@@ -1,6 +1,8 @@
 // Highway's conversions, for the one target that this file is compiled for (-march=native).
 #include "peers.hpp"
 
+#include <type_traits>
+
 #if MEZZO_BENCH_HIGHWAY
 #define HWY_COMPILE_ONLY_STATIC
 #include <hwy/highway.h>
@@ -32,42 +34,24 @@ void widen(float* to, const T* from, std::size_t size) {
 }  // namespace bench::peers::highway::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-namespace bench::peers::highway {
-
-namespace target = HWY_NAMESPACE;
-
-template <>
-Contestant cast(half* to, const float* from, std::size_t size) {
-  return [=] { target::narrow<hwy::float16_t>(to, from, size); };
-}
-template <>
-Contestant cast(bfloat16* to, const float* from, std::size_t size) {
-  return [=] { target::narrow<hwy::bfloat16_t>(to, from, size); };
-}
-template <>
-Contestant cast(float* to, const half* from, std::size_t size) {
-  return [=] { target::widen<hwy::float16_t>(to, from, size); };
-}
-template <>
-Contestant cast(float* to, const bfloat16* from, std::size_t size) {
-  return [=] { target::widen<hwy::bfloat16_t>(to, from, size); };
-}
-
-}  // namespace bench::peers::highway
-
-#else
+#endif
 
 namespace bench::peers::highway {
 
 template <class Out, class In>
-Contestant cast(Out*, const In*, std::size_t) {
+Contestant cast([[maybe_unused]] Out* to, [[maybe_unused]] const In* from, [[maybe_unused]] std::size_t size) {
+#if MEZZO_BENCH_HIGHWAY
+  using Narrow = std::conditional_t<std::is_same_v<Out, half> || std::is_same_v<In, half>, hwy::float16_t, hwy::bfloat16_t>;
+  if constexpr (std::is_same_v<Out, float>) {
+    return [=] { HWY_NAMESPACE::widen<Narrow>(to, from, size); };
+  } else {
+    return [=] { HWY_NAMESPACE::narrow<Narrow>(to, from, size); };
+  }
+#else
   return {};
+#endif
 }
-template Contestant cast(half*, const float*, std::size_t);
-template Contestant cast(bfloat16*, const float*, std::size_t);
-template Contestant cast(float*, const half*, std::size_t);
-template Contestant cast(float*, const bfloat16*, std::size_t);
+
+#include "casts.inl"
 
 }  // namespace bench::peers::highway
-
-#endif

@@ -113,12 +113,7 @@ Contestant softmax(float*, const float*, std::size_t, std::size_t) { return {}; 
 Contestant layer_norm(float*, const float*, const float*, const float*, std::size_t, std::size_t) { return {}; }
 #endif
 
-template Contestant cast(half*, const float*, std::size_t);
-template Contestant cast(bfloat16*, const float*, std::size_t);
-template Contestant cast(float*, const half*, std::size_t);
-template Contestant cast(float*, const bfloat16*, std::size_t);
-template Contestant gemm<float>(const GemmArguments&);
-template Contestant gemm<half>(const GemmArguments&);
-template Contestant gemm<bfloat16>(const GemmArguments&);
+#include "casts.inl"
+#include "gemms.inl"
 
 }  // namespace bench::peers::onednn

@@ -178,16 +178,11 @@ Contestant layer_norm(float*, const float*, const float*, const float*, std::siz
 Contestant cross_entropy(const float*, const int*, std::size_t, std::size_t) { return {}; }
 #endif
 
-template Contestant cast(half*, const float*, std::size_t);
-template Contestant cast(bfloat16*, const float*, std::size_t);
-template Contestant cast(float*, const half*, std::size_t);
-template Contestant cast(float*, const bfloat16*, std::size_t);
+#include "casts.inl"
 template Contestant adamw<half>(const AdamWState&);
 template Contestant adamw<bfloat16>(const AdamWState&);
 template Contestant step<half>(const AdamWState*, std::size_t);
 template Contestant step<bfloat16>(const AdamWState*, std::size_t);
-template Contestant gemm<float>(const GemmArguments&);
-template Contestant gemm<half>(const GemmArguments&);
-template Contestant gemm<bfloat16>(const GemmArguments&);
+#include "gemms.inl"
 
 }  // namespace bench::peers::torch
