@@ -70,8 +70,37 @@ TEST_CASE("sums of squares have the same bits for any number of threads") {
     const double sum = mezzo::check_finite(context, runs).sum_of_squares;
     if (reference == 0) reference = sum;
     CHECK(sum == reference);
-    // 1024 additions a lane: at most 1024 * 2^-24 relative, in practice its square root.
     CHECK(sum == doctest::Approx(exact).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("sums of many equal squares stay within their bound") {
+  // Equal addends are rounded the same way again and again. A sum has 32 lanes of 32 additions, and 32 of those sums: 64 additions in
+  // all, each wrong by 2^-24 of a sum that is half of the result on average.
+  constexpr double bound = 64 * 0x1p-25;
+  for (const mezzo::Isa isa : {mezzo::Isa::baseline, mezzo::Isa::avx2, mezzo::Isa::avx512}) {
+    if (isa > mezzo::best_isa()) continue;
+    mezzo::CpuContext context({.threads = 1, .isa = isa});
+    for (const float value : {0.1f, 1e-3f, 0.7f}) {
+      const std::vector<float> values(100000, value);
+      const double square = static_cast<double>(value) * static_cast<double>(value);
+      for (const index_t size : {1, 7, 16, 1000, 99999}) {
+        std::vector<mezzo::TensorRun<const float>> runs;
+        for (index_t begin = 0; begin + size <= 100000; begin += size) runs.push_back({values.data() + begin, size});
+        const double exact = square * static_cast<double>(size) * static_cast<double>(runs.size());
+        CHECK(std::abs(mezzo::check_finite(context, runs).sum_of_squares - exact) <= bound * exact);
+      }
+    }
+  }
+}
+
+TEST_CASE("gradients at the ends of the range of fp32") {
+  const auto sum_of = [](float value, std::size_t count) { return check(std::vector<float>(count, value)).sum_of_squares; };
+  for (const float value : {0.0f, 0x1p-149f, 0x1p-126f, 0x1p-75f, 0x1p-63f, 0x1p-40f, 0x1p60f, 0x1p64f, 0x1p127f}) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{37}, std::size_t{20000}}) {
+      const double square = static_cast<double>(value) * static_cast<double>(value);
+      CHECK(sum_of(value, count) == doctest::Approx(square * static_cast<double>(count)).epsilon(1e-6));
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include <mezzo/kernels/detail/cpu/ranges.hpp>
 #include <mezzo/kernels/detail/cpu/rows.hpp>
 #include <mezzo/kernels/functors.hpp>
+#include <mezzo/numeric/is_finite.hpp>
 #include <mezzo/tensor/tensor_list.hpp>
 
 namespace mezzo {
@@ -20,21 +21,50 @@ struct GradientCheck {
 
 namespace detail {
 
-/// A piece of one run: what one call of a loop goes over.
-struct Chunk {
-  index_t run;
-  index_t begin;
-  index_t size;
-};
-
-/// Cuts runs into chunks, and chunks into tasks of about chunk_size elements, so that a thousand small tensors are a few tasks.
+/// Cuts runs into chunks, and puts chunks together to tasks of at most chunk_size elements, so that a thousand small tensors are a
+/// few tasks.
 class ChunkTable {
  public:
+  /// `runs` runs, of size_of(run) elements each.
+  template <class SizeOf>
+  ChunkTable(std::size_t runs, const SizeOf& size_of) {
+    if (runs == 1) {
+      m_single_size = size_of(0);
+      return;
+    }
+    index_t chunks = 0;
+    for (std::size_t run = 0; run < runs; ++run) chunks += ceil_divide(size_of(run), chunk_size);
+    m_chunks.reserve(static_cast<std::size_t>(chunks));
+    m_task_begins.reserve(static_cast<std::size_t>(chunks));
+    for (std::size_t run = 0; run < runs; ++run) add(static_cast<index_t>(run), size_of(run));
+  }
+
+  index_t task_count() const { return static_cast<index_t>(m_task_begins.size()) + ceil_divide(m_single_size, chunk_size); }
+
+  /// function(task, begin, end) for each task and its chunks, tasks in parallel.
+  template <class Function>
+  void for_each_task(CpuContext& context, const Function& function) const {
+    context.parallel_for(task_count(), [&](index_t task) {
+      const index_t first = task * chunk_size;
+      const Chunk single{0, first, smaller(chunk_size, m_single_size - first)};
+      const Chunk *begin = &single, *end = begin + 1;
+      if (m_single_size == 0) {
+        const auto next = static_cast<std::size_t>(task + 1);
+        begin = m_chunks.data() + m_task_begins[next - 1];
+        end = next < m_task_begins.size() ? m_chunks.data() + m_task_begins[next] : m_chunks.data() + m_chunks.size();
+      }
+      function(task, begin, end);
+    });
+  }
+
+ private:
+  static constexpr index_t most_chunks = 16;  // of one task: their sums are added up one after the other
+
   void add(index_t run, index_t size) {
     for (index_t begin = 0; begin < size; begin += chunk_size) {
-      const index_t count = smaller(chunk_size, size - begin);
-      if (m_task_begins.empty() || m_task_size + count > chunk_size) {
-        m_task_begins.push_back(static_cast<index_t>(m_chunks.size()));
+      const index_t count = smaller(chunk_size, size - begin), number = static_cast<index_t>(m_chunks.size());
+      if (m_task_begins.empty() || m_task_size + count > chunk_size || number - m_task_begins.back() == most_chunks) {
+        m_task_begins.push_back(number);
         m_task_size = 0;
       }
       m_task_size += count;
@@ -42,46 +72,37 @@ class ChunkTable {
     }
   }
 
-  index_t task_count() const { return static_cast<index_t>(m_task_begins.size()); }
-
-  /// function(task, begin, end) for each task and its chunks, tasks in parallel.
-  template <class Function>
-  void for_each_task(CpuContext& context, const Function& function) const {
-    context.parallel_for(task_count(), [&](index_t task) {
-      const auto next = static_cast<std::size_t>(task + 1);
-      const Chunk* const chunks = m_chunks.data();
-      const index_t end = next < m_task_begins.size() ? m_task_begins[next] : static_cast<index_t>(m_chunks.size());
-      function(task, chunks + m_task_begins[static_cast<std::size_t>(task)], chunks + end);
-    });
-  }
-
- private:
   std::vector<Chunk> m_chunks;
   std::vector<index_t> m_task_begins;
   index_t m_task_size = 0;
+  index_t m_single_size = 0;  // a single run needs no table
 };
 
-/// Magnitudes between which the fp32 sum of squares of one task neither overflows nor loses bits that matter: 2^-40 and 2^56.
-constexpr bool squares_fit_fp32(std::uint32_t largest) { return largest >= 0x2B800000u && largest < 0x5B800000u; }
+/// Whether a sum of squares in fp32, of one task, tells everything: it is finite, and so is every element, and what squares lost
+/// when they fell below the normal numbers, at most 2^-126 each, does not matter.
+constexpr bool is_whole_answer(float sum_of_squares) {
+  const auto bits = __builtin_bit_cast(std::uint32_t, sum_of_squares);  // by the bits, since fast-math assumes that all is finite
+  return bits >= 0x17800000u && bits < 0x7F800000u;                     // 2^-80, infinity
+}
 
-/// pass(isa, checks, chunk) for the chunks of each task, and the sum of squares of `checked` in fp64 where fp32 would not do.
+/// pass(isa, sums, begin, end) for the chunks of each task, and fp64 where fp32 would not do for `checked`.
 template <class T, class Pass>
-GradientCheck check_chunks(CpuContext& context, const std::vector<TensorRun<T>>& checked, const Pass& pass) {
-  ChunkTable table;
-  for (std::size_t i = 0; i < checked.size(); ++i) table.add(static_cast<index_t>(i), checked[i].size);
+GradientCheck check_runs(CpuContext& context, const std::vector<TensorRun<T>>& checked, const Pass& pass) {
+  const ChunkTable table(checked.size(), [&](std::size_t run) { return checked[run].size; });
   auto results = context.template scratch<GradientCheck>(table.task_count());
   const Isa isa = context.isa();
   table.for_each_task(context, [&](index_t task, const Chunk* begin, const Chunk* end) {
-    FiniteChecks checks;
-    for (const Chunk* chunk = begin; chunk != end; ++chunk) pass(isa, checks, *chunk);
-    const FiniteCheck check = combine_checks(checks);
-    GradientCheck result{check.largest >= 0x7F800000u, static_cast<double>(check.sum_of_squares)};
-    if (!result.has_nonfinite && check.largest > 0 && !squares_fit_fp32(check.largest)) {
+    alignas(host_alignment) float sums[block_size];
+    pass(isa, sums, begin, end);
+    const float sum = combine_pairwise(sums, [](float a, float b) { return a + b; });
+    GradientCheck result{false, static_cast<double>(sum)};
+    if (!is_whole_answer(sum)) {
       result.sum_of_squares = 0.0;
       for (const Chunk* chunk = begin; chunk != end; ++chunk) {
         const T* const data = checked[static_cast<std::size_t>(chunk->run)].data + chunk->begin;
         result.sum_of_squares += reduce_range(isa, SumOfSquares{}, chunk->size, read(data));
       }
+      result.has_nonfinite = !is_finite(result.sum_of_squares);  // in fp64 no square overflows
     }
     results[task] = result;
   });
@@ -98,9 +119,8 @@ GradientCheck check_chunks(CpuContext& context, const std::vector<TensorRun<T>>&
 /// Checks every element of every run. The same bits for any number of threads.
 template <class T>
 GradientCheck check_finite(CpuContext& context, const std::vector<TensorRun<T>>& runs) {
-  return detail::check_chunks(context, runs, [&](Isa isa, detail::FiniteChecks& checks, const detail::Chunk& chunk) {
-    const std::remove_const_t<T>* data = runs[static_cast<std::size_t>(chunk.run)].data + chunk.begin;
-    detail::check_range(isa, checks, chunk.size, data);
+  return detail::check_runs(context, runs, [&](Isa isa, float* sums, const detail::Chunk* begin, const detail::Chunk* end) {
+    detail::check_chunks<std::remove_const_t<T>>(isa, sums, begin, end, runs.data());
   });
 }
 
@@ -108,10 +128,8 @@ GradientCheck check_finite(CpuContext& context, const std::vector<TensorRun<T>>&
 template <class Out, class In>
 GradientCheck scale_and_check(CpuContext& context, float factor, const std::vector<TensorRun<Out>>& to,
                               const std::vector<TensorRun<In>>& from) {
-  return detail::check_chunks(context, to, [&](Isa isa, detail::FiniteChecks& checks, const detail::Chunk& chunk) {
-    const auto run = static_cast<std::size_t>(chunk.run);
-    const std::remove_const_t<In>* in = from[run].data + chunk.begin;
-    detail::scale_check_range(isa, checks, factor, chunk.size, to[run].data + chunk.begin, in);
+  return detail::check_runs(context, to, [&](Isa isa, float* sums, const detail::Chunk* begin, const detail::Chunk* end) {
+    detail::scale_check_chunks<Out, std::remove_const_t<In>>(isa, sums, factor, begin, end, to.data(), from.data());
   });
 }
 

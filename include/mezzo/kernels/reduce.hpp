@@ -15,11 +15,11 @@ typename Functor::partial_type reduce(CpuContext& context, const Functor& functo
   using Partial = typename Functor::partial_type;
   (detail::expects_same_shape(first.view, rest.view, "reduce: shapes {} and {} differ"), ...);
   const Isa isa = context.isa();
-  const index_t tasks = detail::task_count(first.view, rest.view...);
+  const index_t tasks = detail::task_count(detail::chunk_size, first.view, rest.view...);
   auto partials = context.template scratch<Partial>(tasks);
   for (index_t task = 0; task < tasks; ++task) partials[task] = static_cast<Partial>(functor.identity());
   detail::for_each_run(
-      context,
+      context, detail::chunk_size,
       [&](index_t task, index_t count, auto... ranges) {
         partials[task] = functor.combine(partials[task], static_cast<Partial>(detail::reduce_range(isa, functor, count, ranges...)));
       },

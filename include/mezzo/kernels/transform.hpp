@@ -16,7 +16,8 @@ void transform(CpuContext& context, const Functor& functor, const First& first, 
   (detail::expects_same_shape(first.view, rest.view, "transform: shapes {} and {} differ"), ...);
   const Isa isa = context.isa();
   detail::for_each_run(
-      context, [&](index_t, index_t count, auto... ranges) { detail::transform_range(isa, functor, count, ranges...); }, first, rest...);
+      context, detail::elementwise_chunk(context, first.view.size()),
+      [&](index_t, index_t count, auto... ranges) { detail::transform_range(isa, functor, count, ranges...); }, first, rest...);
 }
 
 }  // namespace mezzo

@@ -9,22 +9,16 @@ namespace mezzo {
 
 namespace detail {
 
-struct Assign {
-  template <class V>
-  MEZZO_HOST_DEVICE constexpr void operator()(V& y, V x) const {
-    y = x;
-  }
-};
-
 /// The loops compute it in float, without a rounding before the last.
 template <class T>
 inline constexpr bool is_loop_float = FloatingPoint<T> && !std::is_same_v<T, double>;
 
-/// Whether a cast should pass by the caches: more than they hold, and in one piece.
+/// Whether a cast should pass by the caches: in one piece, and so large that reading and writing through them would leave little
+/// else in them.
 template <class Y, class X>
 bool is_streamed(const Y& y, const X& x) {
   const auto bytes = static_cast<std::size_t>(y.size()) * (sizeof(typename Y::value_type) + sizeof(typename X::value_type));
-  return bytes > last_level_cache_size() && y.is_contiguous() && x.is_contiguous();
+  return bytes > last_level_cache_size() / 2 && y.is_contiguous() && x.is_contiguous();
 }
 
 template <class Out, class In>
@@ -41,18 +35,19 @@ void cast(C& context, Out&& out, const In& in) {
   const auto y = detail::output_view<C>(out);
   const auto x = detail::input_view<C>(in);
   detail::expects_same_shape(y, x, "cast: shapes {} and {} differ");
+  const index_t chunk = detail::elementwise_chunk(context, y.size());
   if constexpr (detail::is_loop_float<value_type_t<Out>> && detail::is_loop_float<value_type_t<const In>>) {
-    if (detail::is_streamed(y, x)) {
-      const Isa isa = context.isa();
-      detail::for_each_run(
-          context, [&](index_t, index_t count, auto to, auto from) { detail::stream_range(isa, count, to.data, from.data); }, write(y),
-          read(x));
-      return;
-    }
-    transform(context, detail::Assign{}, write(y), read(x));
+    const bool is_streamed = detail::is_streamed(y, x);
+    detail::for_each_run(
+        context, chunk,
+        [&, isa = context.isa()](index_t, index_t count, auto to, auto from) {
+          detail::convert_range(isa, is_streamed, count, to.data, from.data);
+        },
+        write(y), read(x));
   } else {
     detail::for_each_run(
-        context, [](index_t, index_t count, auto to, auto from) { detail::convert_run(count, to.data, from.data); }, write(y), read(x));
+        context, chunk, [](index_t, index_t count, auto to, auto from) { detail::convert_run(count, to.data, from.data); }, write(y),
+        read(x));
   }
 }
 

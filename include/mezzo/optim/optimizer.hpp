@@ -221,11 +221,8 @@ class Optimizer {
           m_rule.template functor<Source::has_copies>(m_steps, learning_rate * group.learning_rate_factor, group.weight_decay, factor));
     }
     std::vector<typename Source::segment_type> segments;
-    detail::ChunkTable table;
-    for_each_segment([&](const auto& segment) {
-      table.add(static_cast<index_t>(segments.size()), segment.size);
-      segments.push_back(segment);
-    });
+    for_each_segment([&](const auto& segment) { segments.push_back(segment); });
+    const detail::ChunkTable table(segments.size(), [&](std::size_t i) { return segments[i].size; });
     const Isa isa = m_context.isa();
     table.for_each_task(m_context, [&](index_t, const detail::Chunk* begin, const detail::Chunk* end) {
       for (const detail::Chunk* chunk = begin; chunk != end; ++chunk) {

@@ -19,11 +19,11 @@ namespace mezzo::detail {
 /// Elements that a loop has in registers at a time, for every instruction set.
 inline constexpr int block_size = 16;
 
-/// 16 partial results of a pass over gradients: the bits of the largest magnitude, at least 0x7F800000 where an infinity or a NaN is
-/// among them, and the sum of squares in fp32, worthless if that magnitude squared overflows or underflows.
-struct alignas(64) FiniteChecks {
-  std::uint32_t largest[block_size] = {};
-  float sums_of_squares[block_size] = {};
+/// A piece of one run among several: what one call of a loop goes over.
+struct Chunk {
+  index_t run;
+  index_t begin;
+  index_t size;
 };
 
 }  // namespace mezzo::detail

@@ -107,23 +107,56 @@ MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, 
   *reinterpret_cast<u32x16*>(block.at) = __builtin_convertvector(*reinterpret_cast<const u16x16*>(from), u32x16) << 16;
 }
 #if MEZZO_VECTOR_BYTES == 64
-MEZZO_TARGET [[gnu::always_inline]] inline void store_block(bfloat16* to, const Block<float>& block) {
-  typedef unsigned short u16x32 __attribute__((vector_size(64), may_alias));
-  const u32x16 bits = *reinterpret_cast<const u32x16*>(block.at);
-  const f32x16 values = *reinterpret_cast<const f32x16*>(block.at);
+typedef unsigned short u16x32 __attribute__((vector_size(64), aligned(1), may_alias));
+
+/// Sixteen elements rounded, their codes in the upper halves; right for numbers.
+MEZZO_TARGET [[gnu::always_inline]] inline void round_to_bfloat16(u32x16& rounded, const float* from) {
+  const u32x16 bits = *reinterpret_cast<const u32x16*>(from);
+  rounded = bits + 0x7FFFu + (bits >> 16 & 1u);
+}
+/// And what NaNs become.
+MEZZO_TARGET [[gnu::always_inline]] inline void quiet_nans(u32x16& rounded, const float* from) {
+  const u32x16 bits = *reinterpret_cast<const u32x16*>(from);
+  const auto is_nan = reinterpret_cast<u32x16>((bits & 0x7FFFFFFFu) > 0x7F800000u);
+  rounded = (is_nan & (bits | 0x00400000u)) | (~is_nan & rounded);
+}
+/// Whether a or b has a NaN: seldom, so that branches cost less than blending each block.
+MEZZO_TARGET [[gnu::always_inline]] inline bool has_nan(const float* a, const float* b) {
   unsigned short all = 0xFFFF;
-  const auto is_nan = static_cast<unsigned short>(__builtin_ia32_fpclassps512_mask(values, 0x81, all));
-  const i32x16 rounded = reinterpret_cast<i32x16>(bits + 0x7FFFu + (bits >> 16 & 1u)), quiet = reinterpret_cast<i32x16>(bits | 0x00400000u);
+  return __builtin_ia32_cmpps512_mask(*reinterpret_cast<const f32x16*>(a), *reinterpret_cast<const f32x16*>(b), 3, all, 4) != 0;
+}
+/// The upper halves of a's elements, then of b's.
+MEZZO_TARGET [[gnu::always_inline]] inline void upper_halves(u16x32& result, const u32x16& a, const u32x16& b) {
+  const auto low = reinterpret_cast<u16x32>(a), high = reinterpret_cast<u16x32>(b);
 #if defined(__clang__)
-  const auto codes = reinterpret_cast<u16x32>(__builtin_ia32_selectd_512(is_nan, quiet, rounded));
-  const auto halves = __builtin_shufflevector(codes, codes, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-  *reinterpret_cast<u16x16*>(static_cast<void*>(to)) = halves;
+  result = __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43, 45, 47, 49,
+                                   51, 53, 55, 57, 59, 61, 63);
 #else
-  const auto codes = reinterpret_cast<u16x32>(__builtin_ia32_blendmd_512_mask(rounded, quiet, is_nan));
-  constexpr u16x32 odd{1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
-  const u16x32 halves = __builtin_shuffle(codes, odd);
-  *reinterpret_cast<u16x16*>(static_cast<void*>(to)) = *reinterpret_cast<const u16x16*>(&halves);
+  constexpr u16x32 odd{1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
+                       33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
+  result = __builtin_shuffle(low, high, odd);
 #endif
+}
+MEZZO_TARGET [[gnu::always_inline]] inline void store_block(bfloat16* to, const Block<float>& block) {
+  u32x16 rounded;
+  round_to_bfloat16(rounded, block.at);
+  if (has_nan(block.at, block.at)) [[unlikely]]
+    quiet_nans(rounded, block.at);
+  u16x32 halves;
+  upper_halves(halves, rounded, rounded);
+  *reinterpret_cast<u16x16*>(static_cast<void*>(to)) = *reinterpret_cast<const u16x16*>(&halves);
+}
+MEZZO_TARGET [[gnu::always_inline]] inline void store_blocks(bfloat16* to, const Block<float>& first, const Block<float>& second) {
+  u32x16 a, b;
+  round_to_bfloat16(a, first.at);
+  round_to_bfloat16(b, second.at);
+  if (has_nan(first.at, second.at)) [[unlikely]] {
+    quiet_nans(a, first.at);
+    quiet_nans(b, second.at);
+  }
+  u16x32 halves;
+  upper_halves(halves, a, b);
+  *reinterpret_cast<u16x32*>(static_cast<void*>(to)) = halves;
 }
 #elif MEZZO_VECTOR_BYTES == 32
 typedef std::int32_t i32x8 __attribute__((vector_size(32), aligned(1), may_alias));
@@ -167,6 +200,12 @@ MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, 
 template <StorageFloat T>
 MEZZO_TARGET [[gnu::always_inline]] inline void store_block(T* to, const Block<float>& block) {
   for (int k = 0; k < block_size; ++k) to[k] = convert<T>(block.at[k]);
+}
+
+template <class T, class V>
+MEZZO_TARGET [[gnu::always_inline]] inline void store_blocks(T* to, const Block<V>& first, const Block<V>& second) {
+  store_block(to, first);
+  store_block(to + block_size, second);
 }
 
 /// One argument of a loop with the block of it that is at work.
@@ -312,51 +351,61 @@ MEZZO_TARGET MEZZO_OPTIMIZED void exp_blocks(V shift, V* sums, index_t count, V*
   store_block(sums, total);
 }
 
-/// The partial results of a check in registers, and what elements add to them: four vectors of each, or one sum would wait for the
-/// one before. The bits of magnitudes are compared as integers, which fast-math cannot assume to be finite.
-struct CheckRegisters {
+/// Up to 15 elements at the end of a run, and zeros; none is touched beyond them.
+template <class T>
+MEZZO_TARGET [[gnu::always_inline]] inline void load_rest(Block<float>& block, const T* from, index_t count) {
+  T rest[block_size] = {};
+  __builtin_memcpy(static_cast<void*>(rest), from, static_cast<std::size_t>(count) * sizeof(T));
+  load_block(block, static_cast<const T*>(rest));
+}
+template <class T>
+MEZZO_TARGET [[gnu::always_inline]] inline void store_rest(T* to, const Block<float>& block, index_t count) {
+  T rest[block_size];
+  store_block(rest, block);
+  __builtin_memcpy(static_cast<void*>(to), rest, static_cast<std::size_t>(count) * sizeof(T));
+}
+#if MEZZO_VECTOR_BYTES == 64
+MEZZO_TARGET [[gnu::always_inline]] inline void load_rest(Block<float>& block, const float* from, index_t count) {
+  auto mask = static_cast<unsigned short>((1u << count) - 1u);
+  *reinterpret_cast<f32x16*>(block.at) = __builtin_ia32_loadups512_mask(from, f32x16{}, mask);
+}
+MEZZO_TARGET [[gnu::always_inline]] inline void store_rest(float* to, const Block<float>& block, index_t count) {
+  auto mask = static_cast<unsigned short>((1u << count) - 1u);
+  __builtin_ia32_storeups512_mask(to, *reinterpret_cast<const f32x16*>(block.at), mask);
+}
+#endif
+
+/// Sums of squares in registers, for two blocks: with fewer, each sum would wait for the one before; with more, loads from memory run
+/// so far ahead that they get slower. Short sums are added up to longer ones, so that no element meets a sum far larger than itself.
+struct SquareSums {
   typedef f32_register vector;
-  typedef std::int32_t bits __attribute__((vector_size(MEZZO_VECTOR_BYTES), may_alias));
-  static constexpr int width = float_width;
-  static constexpr int blocks = 4 * width / block_size;
-  static constexpr std::make_index_sequence<4> all{};
-  static constexpr std::make_index_sequence<blocks> every_block{};
-  static constexpr std::make_index_sequence<block_size / width> one_block{};
+  static constexpr int width = float_width, per_block = block_size / width;
+  static constexpr std::make_index_sequence<2 * per_block> two_blocks{};
+  static constexpr std::make_index_sequence<per_block> one_block{};
 
-  bits largest[4];
-  vector sums[4];
+  static constexpr index_t longest = 1024;  // elements of a short sum
+
+  vector at[2 * per_block], total[per_block];
 
   template <std::size_t... I>
-  MEZZO_TARGET [[gnu::always_inline]] void load(const FiniteChecks& checks, std::index_sequence<I...>) {
-    ((largest[I] = bits{}, sums[I] = vector{}), ...);
-    for (int k = 0; k < block_size / width; ++k) {
-      largest[k] = *reinterpret_cast<const bits*>(checks.largest + k * width);
-      sums[k] = *reinterpret_cast<const vector*>(checks.sums_of_squares + k * width);
-    }
+  MEZZO_TARGET [[gnu::always_inline]] explicit SquareSums(std::index_sequence<I...>) {
+    ((at[I] = at[I + per_block] = total[I] = vector{}), ...);
   }
   template <std::size_t... I>
-  MEZZO_TARGET [[gnu::always_inline]] void store(FiniteChecks& checks, std::index_sequence<I...>) {
-    constexpr int per_block = block_size / width;
-    if constexpr (blocks == 4) {
-      (add_results(I, I + 2 * per_block), ...);
-      (add_results(I + per_block, I + 3 * per_block), ...);
-    }
-    if constexpr (blocks >= 2) (add_results(I, I + per_block), ...);
-    ((*reinterpret_cast<bits*>(checks.largest + I * width) = largest[I]), ...);
-    ((*reinterpret_cast<vector*>(checks.sums_of_squares + I * width) = sums[I]), ...);
+  MEZZO_TARGET [[gnu::always_inline]] void add_up(std::index_sequence<I...>) {
+    ((total[I] += at[I] + at[I + per_block]), ...);
+    ((at[I] = at[I + per_block] = vector{}), ...);
   }
-  MEZZO_TARGET [[gnu::always_inline]] void add_results(std::size_t to, std::size_t from) {
-    largest[to] = largest[to] < largest[from] ? largest[from] : largest[to];
-    sums[to] += sums[from];
+  template <std::size_t... I>
+  MEZZO_TARGET [[gnu::always_inline]] void store(float* sums, std::index_sequence<I...>) {
+    ((*reinterpret_cast<vector*>(sums + I * width) = total[I]), ...);
   }
   template <std::size_t... I>
   MEZZO_TARGET [[gnu::always_inline]] void add(const Block<float>* block, std::index_sequence<I...>) {
-    (add_vector(largest[I], sums[I], block[I * width / block_size].at + I * width % block_size), ...);
+    (add_vector(at[I], block[I / per_block].at + I % per_block * width), ...);
   }
-  MEZZO_TARGET [[gnu::always_inline]] static void add_vector(bits& most, vector& sum, const float* from) {
+  MEZZO_TARGET [[gnu::always_inline]] static void add_vector(vector& sum, const float* from) {
     const vector values = *reinterpret_cast<const vector*>(from);
-    const bits magnitudes = reinterpret_cast<bits>(values) & 0x7FFFFFFF;
-    most = most < magnitudes ? magnitudes : most;
     sum += values * values;
   }
 };
@@ -367,10 +416,8 @@ struct CheckedElements {
   const T* from;
 
   MEZZO_TARGET [[gnu::always_inline]] void load(Block<float>& block, index_t i) const { load_block(block, from + i); }
-  MEZZO_TARGET [[gnu::always_inline]] void load_rest(Block<float>& block, index_t i, index_t count) const {
-    T rest[block_size] = {};  // zeros change neither a largest magnitude nor a sum
-    __builtin_memcpy(static_cast<void*>(rest), from + i, static_cast<std::size_t>(count) * sizeof(T));
-    load_block(block, static_cast<const T*>(rest));
+  MEZZO_TARGET [[gnu::always_inline]] void load_last(Block<float>& block, index_t i, index_t count) const {
+    load_rest(block, from + i, count);
   }
 };
 
@@ -381,61 +428,67 @@ struct ScaledElements {
   Out* to;
   const In* from;
 
-  MEZZO_TARGET [[gnu::always_inline]] void scale(Block<float>& block, Out* target, const In* source) const {
-    load_block(block, source);
+  MEZZO_TARGET [[gnu::always_inline]] void load(Block<float>& block, index_t i) const {
+    load_block(block, from + i);
+    scale(block);
+    store_block(to + i, block);
+  }
+  MEZZO_TARGET [[gnu::always_inline]] void load_last(Block<float>& block, index_t i, index_t count) const {
+    load_rest(block, from + i, count);
+    scale(block);
+    store_rest(to + i, block, count);
+  }
+  MEZZO_TARGET [[gnu::always_inline]] void scale(Block<float>& block) const {
     MEZZO_VECTORIZE
     for (int k = 0; k < block_size; ++k) block.at[k] *= factor;
-    store_block(target, block);
-  }
-  MEZZO_TARGET [[gnu::always_inline]] void load(Block<float>& block, index_t i) const { scale(block, to + i, from + i); }
-  MEZZO_TARGET [[gnu::always_inline]] void load_rest(Block<float>& block, index_t i, index_t count) const {
-    const auto size = static_cast<std::size_t>(count);
-    In rest[block_size] = {};
-    Out scaled[block_size];
-    __builtin_memcpy(static_cast<void*>(rest), from + i, size * sizeof(In));
-    scale(block, scaled, static_cast<const In*>(rest));
-    __builtin_memcpy(static_cast<void*>(to + i), scaled, size * sizeof(Out));
   }
 };
 
-// Folds instead of loops: with constant indices both compilers keep the blocks in registers.
-template <class Elements, std::size_t... I>
-MEZZO_TARGET [[gnu::always_inline]] inline void load_blocks(Block<float>* blocks, const Elements& elements, index_t i,
-                                                            std::index_sequence<I...>) {
-  (elements.load(blocks[I], i + static_cast<index_t>(I) * block_size), ...);
-}
-
-/// Adds `count` elements to partial results, in an order that follows from the count.
 template <class Elements>
-MEZZO_TARGET [[gnu::always_inline]] inline void check_elements(FiniteChecks& results, index_t count, const Elements& elements) {
-  CheckRegisters checks;
-  checks.load(results, checks.all);
-  constexpr index_t step = checks.blocks * block_size;
+MEZZO_TARGET [[gnu::always_inline]] inline void check_elements(SquareSums& sums, index_t count, const Elements& elements) {
   index_t i = 0;
-  for (; i + step <= count; i += step) {
-    Block<float> blocks[checks.blocks];
-    load_blocks(blocks, elements, i, checks.every_block);
-    checks.add(blocks, checks.all);
+  Block<float> blocks[2];
+  while (i + 2 * block_size <= count) {
+    const index_t rest = (count - i) / (2 * block_size) * (2 * block_size);
+    const index_t end = i + (rest < SquareSums::longest ? rest : SquareSums::longest);
+    for (; i < end; i += 2 * block_size) {
+      elements.load(blocks[0], i);
+      elements.load(blocks[1], i + block_size);
+      sums.add(blocks, SquareSums::two_blocks);
+    }
+    sums.add_up(SquareSums::one_block);
   }
-  Block<float> block;
-  for (; i + block_size <= count; i += block_size) {
-    elements.load(block, i);
-    checks.add(&block, checks.one_block);
+  if (i + block_size <= count) {
+    elements.load(blocks[0], i);
+    sums.add(blocks, SquareSums::one_block);
+    i += block_size;
   }
   if (i < count) {
-    elements.load_rest(block, i, count - i);
-    checks.add(&block, checks.one_block);
+    elements.load_last(blocks[0], i, count - i);
+    sums.add(blocks, SquareSums::one_block);
   }
-  checks.store(results, checks.one_block);
+  sums.add_up(SquareSums::one_block);
 }
 
-template <class T>
-MEZZO_TARGET MEZZO_OPTIMIZED void check_range(FiniteChecks& results, index_t count, const T* from) {
-  check_elements(results, count, CheckedElements<T>{from});
+/// The squares of all elements of these chunks of `runs`, in 16 sums.
+template <class T, class Run>
+MEZZO_TARGET MEZZO_OPTIMIZED void check_chunks(float* results, const Chunk* begin, const Chunk* end, const Run* runs) {
+  SquareSums sums(SquareSums::one_block);
+  for (const Chunk* chunk = begin; chunk != end; ++chunk) {
+    check_elements(sums, chunk->size, CheckedElements<T>{runs[chunk->run].data + chunk->begin});
+  }
+  sums.store(results, SquareSums::one_block);
 }
-template <class Out, class In>
-MEZZO_TARGET MEZZO_OPTIMIZED void scale_check_range(FiniteChecks& results, float factor, index_t count, Out* to, const In* from) {
-  check_elements(results, count, ScaledElements<Out, In>{factor, to, from});
+/// The same of from[i] * factor, which goes to to[i].
+template <class Out, class In, class OutRun, class InRun>
+MEZZO_TARGET MEZZO_OPTIMIZED void scale_check_chunks(float* results, float factor, const Chunk* begin, const Chunk* end, const OutRun* to,
+                                                     const InRun* from) {
+  SquareSums sums(SquareSums::one_block);
+  for (const Chunk* chunk = begin; chunk != end; ++chunk) {
+    check_elements(sums, chunk->size,
+                   ScaledElements<Out, In>{factor, to[chunk->run].data + chunk->begin, from[chunk->run].data + chunk->begin});
+  }
+  sums.store(results, SquareSums::one_block);
 }
 
 #if defined(__SSE__)
@@ -470,30 +523,47 @@ MEZZO_TARGET [[gnu::always_inline]] inline void stream_64(float* to, const void*
 #endif
 #endif
 
-/// to[i] = from[i] for i in [0, count), a multiple of 16, past the caches; `to` is aligned to 64 bytes.
+/// Copies whole lines past the caches; `to` is aligned to the lines of 32 bytes at least.
+template <int bytes>
+MEZZO_TARGET [[gnu::always_inline]] inline void stream(void* to, const void* from) {
+#if defined(__SSE__)
+  constexpr int size = bytes < MEZZO_VECTOR_BYTES ? bytes : MEZZO_VECTOR_BYTES;
+  for (int k = 0; k < bytes; k += size) {
+    float* const target = reinterpret_cast<float*>(static_cast<char*>(to) + k);
+    const char* const source = static_cast<const char*>(from) + k;
+    if constexpr (size == 16) stream_16(target, source);
+#if MEZZO_VECTOR_BYTES >= 32
+    if constexpr (size == 32) stream_32(target, source);
+#endif
+#if MEZZO_VECTOR_BYTES == 64
+    if constexpr (size == 64) stream_64(target, source);
+#endif
+  }
+#else
+  __builtin_memcpy(to, from, bytes);
+#endif
+}
+
+/// to[i] = from[i] for i in [0, count), a multiple of 32.
+template <class Out, class In>
+MEZZO_TARGET MEZZO_OPTIMIZED void convert_blocks(index_t count, Out* to, const In* from) {
+  for (index_t i = 0; i < count; i += 2 * block_size) {
+    Block<compute_type_t<Out>> first, second;
+    load_block(first, from + i);
+    load_block(second, from + i + block_size);
+    store_blocks(to + i, first, second);
+  }
+}
+
+/// The same past the caches; `to` is aligned to 64 bytes. One block at a time: memory likes it better than two.
 template <class Out, class In>
 MEZZO_TARGET MEZZO_OPTIMIZED void stream_blocks(index_t count, Out* to, const In* from) {
   for (index_t i = 0; i < count; i += block_size) {
     Block<compute_type_t<Out>> block;
     load_block(block, from + i);
-#if defined(__SSE__)
-    constexpr int whole = block_size * static_cast<int>(sizeof(Out)), bytes = whole < MEZZO_VECTOR_BYTES ? whole : MEZZO_VECTOR_BYTES;
     alignas(64) Out line[block_size];
     store_block(line, block);
-    for (int k = 0; k < whole; k += bytes) {
-      float* const target = reinterpret_cast<float*>(reinterpret_cast<char*>(to + i) + k);
-      const char* const source = reinterpret_cast<const char*>(line) + k;
-      if constexpr (bytes == 16) stream_16(target, source);
-#if MEZZO_VECTOR_BYTES >= 32
-      if constexpr (bytes == 32) stream_32(target, source);
-#endif
-#if MEZZO_VECTOR_BYTES == 64
-      if constexpr (bytes == 64) stream_64(target, source);
-#endif
-    }
-#else
-    store_block(to + i, block);
-#endif
+    stream<sizeof line>(to + i, line);
   }
 #if defined(__SSE__)
   __builtin_ia32_sfence();

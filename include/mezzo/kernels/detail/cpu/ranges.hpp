@@ -10,17 +10,17 @@ namespace mezzo::detail {
 
 // The one place where the instruction set is chosen.
 #if defined(__x86_64__)
-#define MEZZO_DISPATCH(isa, call) \
-  switch (isa) {                  \
-    case Isa::avx512:             \
-      return avx512::call;        \
-    case Isa::avx2:               \
-      return avx2::call;          \
-    default:                      \
-      return baseline::call;      \
+#define MEZZO_DISPATCH(isa, ...)    \
+  switch (isa) {                    \
+    case Isa::avx512:               \
+      return avx512::__VA_ARGS__;   \
+    case Isa::avx2:                 \
+      return avx2::__VA_ARGS__;     \
+    default:                        \
+      return baseline::__VA_ARGS__; \
   }
 #else
-#define MEZZO_DISPATCH(isa, call) return static_cast<void>(isa), baseline::call;
+#define MEZZO_DISPATCH(isa, ...) return static_cast<void>(isa), baseline::__VA_ARGS__;
 #endif
 
 template <class Functor, class... Ranges>
@@ -31,19 +31,23 @@ template <class Functor, class V, class... Ranges>
 void reduce_blocks(Isa isa, const Functor& functor, V* results, index_t count, Ranges... ranges) {
   MEZZO_DISPATCH(isa, reduce_blocks(functor, results, count, ranges...))
 }
-/// Adds `count` elements to `checks`.
-template <class T>
-void check_range(Isa isa, FiniteChecks& checks, index_t count, const T* from) {
-  MEZZO_DISPATCH(isa, check_range(checks, count, from))
+/// The squares of the elements of these chunks of `runs`, in 16 sums.
+template <class T, class Run>
+void check_chunks(Isa isa, float* sums, const Chunk* begin, const Chunk* end, const Run* runs) {
+  MEZZO_DISPATCH(isa, check_chunks<T>(sums, begin, end, runs))
 }
-/// to[i] = from[i] * factor for i in [0, count), rounded to Out; adds the products to `checks`.
-template <class Out, class In>
-void scale_check_range(Isa isa, FiniteChecks& checks, float factor, index_t count, Out* to, const In* from) {
-  MEZZO_DISPATCH(isa, scale_check_range(checks, factor, count, to, from))
+/// to[i] = from[i] * factor over the elements of these chunks, rounded to the type in `to`; the squares of the products, in 16 sums.
+template <class Out, class In, class OutRun, class InRun>
+void scale_check_chunks(Isa isa, float* sums, float factor, const Chunk* begin, const Chunk* end, const OutRun* to, const InRun* from) {
+  MEZZO_DISPATCH(isa, scale_check_chunks<Out, In>(sums, factor, begin, end, to, from))
 }
 template <class V, class In>
 void exp_blocks(Isa isa, V shift, V* sums, index_t count, V* to, const In* from) {
   MEZZO_DISPATCH(isa, exp_blocks(shift, sums, count, to, from))
+}
+template <class Out, class In>
+void convert_blocks(Isa isa, index_t count, Out* to, const In* from) {
+  MEZZO_DISPATCH(isa, convert_blocks(count, to, from))
 }
 template <class Out, class In>
 void stream_blocks(Isa isa, index_t count, Out* to, const In* from) {
@@ -138,30 +142,20 @@ V exp_range(Isa isa, V shift, index_t count, V* to, const In* from) {
   return combine_pairwise(sums, [](V a, V b) { return a + b; });
 }
 
-/// What one pass over gradients finds out; see FiniteChecks.
-struct FiniteCheck {
-  std::uint32_t largest;
-  float sum_of_squares;
-};
-
-inline FiniteCheck combine_checks(FiniteChecks& checks) {
-  for (int width = block_size / 2; width > 0; width /= 2) {
-    for (int k = 0; k < width; ++k) {
-      if (checks.largest[k] < checks.largest[k + width]) checks.largest[k] = checks.largest[k + width];
-      checks.sums_of_squares[k] += checks.sums_of_squares[k + width];
+/// to[i] = from[i] for i in [0, count); past the caches if `is_streamed`, for outputs that would only push out what is in them.
+template <class Out, class In>
+void convert_range(Isa isa, bool is_streamed, index_t count, Out* to, const In* from) {
+  index_t head = is_streamed ? static_cast<index_t>(-reinterpret_cast<std::uintptr_t>(to) % host_alignment / sizeof(Out)) : 0;
+  if (head > count) head = count;
+  const index_t whole = (count - head) / (2 * block_size) * (2 * block_size);
+  for (index_t i = 0; i < head; ++i) to[i] = convert<Out>(from[i]);
+  if (whole > 0) {
+    if (is_streamed) {
+      stream_blocks(isa, whole, to + head, from + head);
+    } else {
+      convert_blocks(isa, whole, to + head, from + head);
     }
   }
-  return {checks.largest[0], checks.sums_of_squares[0]};
-}
-
-/// to[i] = from[i] for i in [0, count), past the caches: for outputs that would only push out what is in them.
-template <class Out, class In>
-void stream_range(Isa isa, index_t count, Out* to, const In* from) {
-  index_t head = static_cast<index_t>(-reinterpret_cast<std::uintptr_t>(to) % host_alignment / sizeof(Out));
-  if (head > count) head = count;
-  const index_t whole = (count - head) / block_size * block_size;
-  for (index_t i = 0; i < head; ++i) to[i] = convert<Out>(from[i]);
-  if (whole > 0) stream_blocks(isa, whole, to + head, from + head);
   for (index_t i = head + whole; i < count; ++i) to[i] = convert<Out>(from[i]);
 }
 

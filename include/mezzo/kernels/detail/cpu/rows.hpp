@@ -16,6 +16,12 @@ inline constexpr index_t chunk_size = 16384;
 constexpr index_t ceil_divide(index_t a, index_t b) { return (a + b - 1) / b; }
 constexpr index_t smaller(index_t a, index_t b) { return a < b ? a : b; }
 
+/// Elements of one task where results do not depend on it: few tasks, but several for each thread.
+inline index_t elementwise_chunk(const CpuContext& context, index_t size) {
+  const index_t pieces = context.threads() == 1 ? 1 : 4 * context.threads();
+  return ceil_divide(size, pieces * chunk_size) * chunk_size;
+}
+
 /// Offset of the row with number `row`, counting all dimensions but the last.
 template <class View>
 constexpr index_t row_offset(const View& view, index_t row) {
@@ -69,15 +75,15 @@ constexpr index_t rows_per_task(const View& view) {
   return view.is_empty() ? 1 : ceil_divide(chunk_size, view.extent(View::rank - 1));
 }
 
-/// How many tasks for_each_run makes of these views.
+/// How many tasks for_each_run makes of these views in chunks of `chunk` elements.
 template <class First, class... Rest>
-constexpr index_t task_count(const First& first, const Rest&... rest) {
+constexpr index_t task_count(index_t chunk, const First& first, const Rest&... rest) {
   if constexpr (First::rank > 0) {  // a scalar is contiguous
     if (!first.is_contiguous() || (... || !rest.is_contiguous())) {
       return ceil_divide(first.size() / first.extent(First::rank - 1), rows_per_task(first));
     }
   }
-  return ceil_divide(first.size(), chunk_size);
+  return first.is_empty() ? 0 : ceil_divide(first.size(), chunk);
 }
 
 /// The stride of the last dimension; 1 for a scalar.
@@ -88,13 +94,13 @@ constexpr index_t last_stride(const View& view) {
 }
 
 /// function(task, count, ranges...) over all elements of views of one shape, tasks in parallel; a task may be called several times,
-/// in order.
+/// in order. Views without gaps are cut into chunks of `chunk` elements.
 template <class Function, class First, class... Rest>
-void for_each_run(CpuContext& context, const Function& function, const First& first, const Rest&... rest) {
+void for_each_run(CpuContext& context, index_t chunk, const Function& function, const First& first, const Rest&... rest) {
   // Views without gaps are one long row. One loop for every case: a functor is compiled once.
   const bool is_flat = first.view.is_contiguous() && (rest.view.is_contiguous() && ...);
   const index_t size = first.view.size();
-  index_t width = size, rows = 1, rows_each = 1, piece = chunk_size;
+  index_t width = size, rows = 1, rows_each = 1, piece = chunk;
   if constexpr (First::view_type::rank > 0) {
     if (!is_flat) {
       width = first.view.extent(First::view_type::rank - 1);
@@ -103,9 +109,9 @@ void for_each_run(CpuContext& context, const Function& function, const First& fi
       piece = last_stride(first.view) == 1 && (... && (last_stride(rest.view) == 1)) ? width : StagedRun<First>::capacity;
     }
   }
-  context.parallel_for(task_count(first.view, rest.view...), [&](index_t task) {
+  context.parallel_for(task_count(chunk, first.view, rest.view...), [&](index_t task) {
     const index_t first_row = is_flat ? 0 : task * rows_each, last_row = smaller(rows, first_row + rows_each);
-    const index_t begin = is_flat ? task * chunk_size : 0, end = is_flat ? smaller(size, begin + chunk_size) : width;
+    const index_t begin = is_flat ? task * chunk : 0, end = is_flat ? smaller(size, begin + chunk) : width;
     for (index_t row = first_row; row < last_row; ++row) {
       for (index_t i = begin; i < end; i += piece) {
         const index_t count = smaller(piece, end - i);
