@@ -20,3 +20,12 @@ TEST_CASE("the ends of the range, and misuse") {
 }
 
 TEST_CASE("any number of threads gives the same bits") { test::cross_entropy_ignores_threads<CpuContext>(); }
+
+TEST_CASE("rows past the caches") {
+  CpuContext context({.threads = 2});
+  test::rows_past_the_caches<float>(context, [&](auto grad, auto logits, mezzo::index_t begin, mezzo::index_t end) {
+    auto labels = mezzo::make_tensor<int>(context, {end - begin});
+    for (mezzo::index_t i = begin; i < end; ++i) labels(i - begin) = static_cast<int>(i % logits.extent(1));
+    mezzo::cross_entropy_backward(context, grad, logits, labels, 1.0f, {.reduction = mezzo::Reduction::sum});
+  });
+}

@@ -21,8 +21,14 @@ TEST_CASE("strides, parameters and large numbers") {
   CpuContext context({.threads = 2});
   test::layer_norm_of_any_strides(context);
   test::far_from_zero(context);
+  test::far_beyond_squares(context);
   test::through_the_sink(context);
   test::layer_norm_misuse(context);
 }
 
 TEST_CASE("any number of threads gives the same bits") { test::layer_norm_ignores_threads<CpuContext>(); }
+
+TEST_CASE_TEMPLATE("rows past the caches", T, float, mezzo::bfloat16) {
+  CpuContext context({.threads = 2});
+  test::rows_past_the_caches<T>(context, [&](auto y, auto x, auto, auto) { mezzo::layer_norm(context, y, x, mezzo::none, mezzo::none); });
+}

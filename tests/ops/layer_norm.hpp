@@ -84,6 +84,27 @@ void far_from_zero(Context& context) {
   CHECK(y(0, 999) == 0.0f);
 }
 
+/// Numbers whose squares, or whose sums, fp32 does not hold; rows of one width and another, up to one of many short sums.
+template <class Context>
+void far_beyond_squares(Context& context) {
+  for (const float scale : {0x1p120f, 0x1p64f, 0x1p-60f, 0x1p-100f}) {
+    for (const index_t width : {2, 34, 4096, 100000}) {
+      auto x = mezzo::make_tensor<float>(context, {1, width}), y = mezzo::make_tensor<float>(context, {1, width});
+      for (index_t i = 0; i < width; ++i) x(0, i) = scale * (i % 2 == 0 ? 3.0f : 5.0f);
+      mezzo::layer_norm(context, y, x, none, none, {.epsilon = 0x1p-126f});
+      for (index_t i = 0; i < width; ++i) {
+        const double sigma = std::sqrt(static_cast<double>(scale) * static_cast<double>(scale) + 0x1p-126);
+        REQUIRE(to_double(y(0, i)) == doctest::Approx((i % 2 == 0 ? -1.0 : 1.0) * static_cast<double>(scale) / sigma).epsilon(1e-5));
+      }
+    }
+  }
+  auto x = mezzo::make_tensor<float>(context, {1, 100}), y = mezzo::make_tensor<float>(context, {1, 100});
+  mezzo::fill(context, x, 1.0f);
+  x(0, 70) = HUGE_VALF;
+  mezzo::layer_norm(context, y, x, none, none);
+  for (index_t i = 0; i < 100; ++i) REQUIRE(std::isnan(y(0, i)));
+}
+
 template <class Context>
 void layer_norm_gradients(Context& context) {
   auto x = random_tensor<double>(context, {19, 11}, 7);

@@ -24,3 +24,8 @@ TEST_CASE("the ends of the range, and wrong shapes") {
 }
 
 TEST_CASE("any number of threads gives the same bits") { test::softmax_ignores_threads<CpuContext>(); }
+
+TEST_CASE_TEMPLATE("rows past the caches", T, float, mezzo::bfloat16) {
+  CpuContext context({.threads = 2});
+  test::rows_past_the_caches<T>(context, [&](auto y, auto x, auto, auto) { mezzo::softmax(context, y, x); });
+}

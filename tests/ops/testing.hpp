@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include <mezzo/context/cpu_context.hpp>
@@ -86,6 +87,21 @@ double dot(const Y& y, const Weights& weights) {
   double result = 0;
   for (index_t i = 0; i < y.size(); ++i) result += y.data()[i] * weights.data()[i];
   return result;
+}
+
+/// run(out, in, begin, end) does rows [begin, end): all at once, more than the caches hold, or one by one, the same bits. Every other
+/// row begins within a cache line.
+template <class T, class Context, class Run>
+void rows_past_the_caches(Context& context, const Run& run) {
+  constexpr index_t width = 1000 + 16 / static_cast<index_t>(sizeof(T));
+  const auto rows = static_cast<index_t>(mezzo::last_level_cache_size() / (2 * sizeof(T))) / width + 10;
+  const auto x = random_tensor<T>(context, {rows, width}, 31);
+  auto y = mezzo::make_tensor<T>(context, {rows, width}), alone = mezzo::make_tensor<T>(context, {1, width});
+  run(y.view(), x.view(), index_t{0}, rows);
+  for (const index_t row : {index_t{0}, index_t{1}, rows / 2, rows - 1}) {
+    run(alone.view(), x.view().slice(0, row, row + 1), row, row + 1);
+    CHECK(std::memcmp(y.data() + row * width, alone.data(), static_cast<std::size_t>(width) * sizeof(T)) == 0);
+  }
 }
 
 }  // namespace test

@@ -78,13 +78,6 @@ class ChunkTable {
   index_t m_single_size = 0;  // a single run needs no table
 };
 
-/// Whether a sum of squares in fp32, of one task, tells everything: it is finite, and so is every element, and what squares lost
-/// when they fell below the normal numbers, at most 2^-126 each, does not matter.
-constexpr bool is_whole_answer(float sum_of_squares) {
-  const auto bits = __builtin_bit_cast(std::uint32_t, sum_of_squares);  // by the bits, since fast-math assumes that all is finite
-  return bits >= 0x17800000u && bits < 0x7F800000u;                     // 2^-80, infinity
-}
-
 /// pass(isa, sums, begin, end) for the chunks of each task, and fp64 where fp32 would not do for `checked`.
 template <class T, class Pass>
 GradientCheck check_runs(CpuContext& context, const std::vector<TensorRun<T>>& checked, const Pass& pass) {
@@ -96,7 +89,7 @@ GradientCheck check_runs(CpuContext& context, const std::vector<TensorRun<T>>& c
     pass(isa, sums, begin, end);
     const float sum = combine_pairwise(sums, [](float a, float b) { return a + b; });
     GradientCheck result{false, static_cast<double>(sum)};
-    if (!is_whole_answer(sum)) {
+    if (!squares_fit_fp32(result.sum_of_squares)) {
       result.sum_of_squares = 0.0;
       for (const Chunk* chunk = begin; chunk != end; ++chunk) {
         const T* const data = checked[static_cast<std::size_t>(chunk->run)].data + chunk->begin;

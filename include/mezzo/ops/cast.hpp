@@ -13,14 +13,6 @@ namespace detail {
 template <class T>
 inline constexpr bool is_loop_float = FloatingPoint<T> && !std::is_same_v<T, double>;
 
-/// Whether a cast should pass by the caches: in one piece, and so large that reading and writing through them would leave little
-/// else in them.
-template <class Y, class X>
-bool is_streamed(const Y& y, const X& x) {
-  const auto bytes = static_cast<std::size_t>(y.size()) * (sizeof(typename Y::value_type) + sizeof(typename X::value_type));
-  return bytes > last_level_cache_size() / 2 && y.is_contiguous() && x.is_contiguous();
-}
-
 template <class Out, class In>
 void convert_run(index_t count, Out* to, const In* from) {
   for (index_t i = 0; i < count; ++i) to[i] = convert<Out>(from[i]);
@@ -37,7 +29,7 @@ void cast(C& context, Out&& out, const In& in) {
   detail::expects_same_shape(y, x, "cast: shapes {} and {} differ");
   const index_t chunk = detail::elementwise_chunk(context, y.size());
   if constexpr (detail::is_loop_float<value_type_t<Out>> && detail::is_loop_float<value_type_t<const In>>) {
-    const bool is_streamed = detail::is_streamed(y, x);
+    const bool is_streamed = y.is_contiguous() && x.is_contiguous() && detail::exceeds_caches(y, x);
     detail::for_each_run(
         context, chunk,
         [&, isa = context.isa()](index_t, index_t count, auto to, auto from) {

@@ -101,6 +101,7 @@ void cross_entropy_backward_rows(CpuContext& context, const GradView& grad, cons
   const index_t classes = logits.extent(1);
   const Isa isa = context.isa();
   const V smoothing = static_cast<V>(options.label_smoothing), spread = smoothing / static_cast<V>(classes);
+  const bool passes_caches = exceeds_caches(grad, logits);
   for_each_row(
       context, rows_per_task(logits),
       [&](index_t, index_t row, auto to, auto from, auto exps) {
@@ -110,7 +111,8 @@ void cross_entropy_backward_rows(CpuContext& context, const GradView& grad, cons
         }
         const V inverse_sum = V{1} / row_shift(isa, classes, exps, from).sum;
         const auto label = static_cast<index_t>(labels(row));
-        transform_range(isa, CrossEntropyBackward<V>{inverse_sum, spread, static_cast<V>(factor)}, classes, to, read(exps.data));
+        transform_range(isa, CrossEntropyBackward<V>{inverse_sum, spread, static_cast<V>(factor)}, classes, streamed(to, passes_caches),
+                        read(exps.data));
         const CrossEntropyBackward<V> labelled{inverse_sum, spread + (V{1} - smoothing), static_cast<V>(factor)};
         to.data[label] = convert<T>(labelled.of(exps.data[label]));
       },

@@ -1,4 +1,5 @@
-// Layer normalisation along the last dimension, forward and backward. Statistics are summed in fp64 in two passes, the rest is
+// Layer normalisation along the last dimension, forward and backward. Statistics are summed in two passes, in fp32 and
+// fp64 where that matters, the rest is
 // computed in fp32 whatever the dtypes (in fp64 for double).
 #pragma once
 
@@ -34,6 +35,26 @@ struct SquaredDeviation {
   }
   MEZZO_HOST_DEVICE static constexpr double combine(double a, double b) { return a + b; }
 };
+
+struct RowMoments {
+  double mean, variance;
+};
+
+/// In fp32, shifted by a first mean, and fp64 where squares do not fit fp32, or nothing is left to take the root of.
+template <class V, class Row>
+RowMoments row_moments(Isa isa, index_t width, const Row& row) {
+  const auto count = static_cast<double>(width);
+  if constexpr (std::is_same_v<V, float>) {
+    const auto shift = static_cast<float>(deviations(isa, 0.0f, width, row.data).sum / count);
+    const Deviations sums = deviations(isa, shift, width, row.data);
+    if (squares_fit_fp32(sums.sum_of_squares)) {
+      const double rest = sums.sum / count;
+      return {static_cast<double>(shift) + rest, sums.sum_of_squares / count - rest * rest};
+    }
+  }
+  const double mean = reduce_range(isa, Sum<double>{}, width, row) / count;
+  return {mean, reduce_range(isa, SquaredDeviation<V>{mean}, width, row) / count};
+}
 
 /// (x - mean) * inverse_sigma * gamma + beta, with either of the last two left out.
 template <class V>
@@ -157,13 +178,14 @@ void layer_norm_rows(CpuContext& context, const OutView& out, const InView& in, 
   V* const betas = gammas + width;
   if constexpr (!is_none<Gamma>) load_columns(gammas, width, gamma);
   if constexpr (!is_none<Beta>) load_columns(betas, width, beta);
+  const bool passes_caches = exceeds_caches(out, in);
   for_each_row(
       context, rows_per_task(in),
-      [&](index_t, index_t row, auto to, auto from) {
-        const double mean = reduce_range(isa, Sum<double>{}, width, from) / static_cast<double>(width);
-        const double variance = reduce_range(isa, SquaredDeviation<V>{mean}, width, from) / static_cast<double>(width);
-        const double inverse_sigma = 1.0 / math::sqrt(variance + static_cast<double>(options.epsilon));
-        const Normalize<V> normalize{static_cast<V>(mean), static_cast<V>(inverse_sigma)};
+      [&](index_t, index_t row, auto row_out, auto from) {
+        const RowMoments moments = row_moments<V>(isa, width, from);
+        const double inverse_sigma = 1.0 / math::sqrt(moments.variance + static_cast<double>(options.epsilon));
+        const Normalize<V> normalize{static_cast<V>(moments.mean), static_cast<V>(inverse_sigma)};
+        const auto to = streamed(row_out, passes_caches);
         if (options.mean.data() != nullptr) options.mean(row) = normalize.mean;
         if (options.inverse_sigma.data() != nullptr) options.inverse_sigma(row) = normalize.inverse_sigma;
         if constexpr (!is_none<Gamma> && !is_none<Beta>) {

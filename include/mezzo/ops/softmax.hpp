@@ -11,16 +11,6 @@ namespace mezzo {
 
 namespace detail {
 
-/// A maximum that may pass over NaN, for rows where the next step finds it: one instruction, other than Maximum.
-template <class V>
-struct RowMaximum {
-  using value_type = V;
-  using partial_type = V;
-  MEZZO_HOST_DEVICE static constexpr V identity() { return -static_cast<V>(__builtin_inf()); }
-  MEZZO_HOST_DEVICE static constexpr V map(V x) { return x; }
-  MEZZO_HOST_DEVICE static constexpr V combine(V a, V b) { return b > a ? b : a; }
-};
-
 /// e * factor, where e is exp(x - shift) already.
 template <class V>
 struct Softmax {
@@ -79,8 +69,8 @@ struct RowShift {
 /// Leaves exp(x - maximum) in `exps`.
 template <class V, class Row>
 RowShift<V> row_shift(Isa isa, index_t width, const Range<V, AccessMode::update>& exps, const Row& row) {
-  const V shift = reduce_range(isa, RowMaximum<V>{}, width, row);
-  return {shift, exp_range(isa, shift, width, exps.data, static_cast<std::add_const_t<typename Row::element_type>*>(row.data))};
+  const V shift = maximum_range<V>(isa, width, row.data);  // where a row has NaNs, its sum is NaN
+  return {shift, exp_range(isa, shift, width, exps.data, row.data)};
 }
 
 template <class OutView, class InView>
@@ -88,11 +78,12 @@ void softmax_rows(CpuContext& context, const OutView& out, const InView& in) {
   using V = compute_type_t<typename InView::value_type>;
   const index_t width = in.extent(InView::rank - 1);
   const Isa isa = context.isa();
+  const bool passes_caches = exceeds_caches(out, in);
   for_each_row(
       context, rows_per_task(in),
       [&](index_t, index_t, auto to, auto from, auto exps) {
         const auto row = row_shift(isa, width, exps, from);
-        transform_range(isa, Softmax<V>{V{1} / row.sum}, width, to, read(exps.data));
+        transform_range(isa, Softmax<V>{V{1} / row.sum}, width, streamed(to, passes_caches), read(exps.data));
       },
       write(out), read(in), RowScratch<V>{width});
 }

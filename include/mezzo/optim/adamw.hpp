@@ -26,9 +26,9 @@ struct AdamWOptions {
 
 /// m += (1 - beta1)(g - m); v += (1 - beta2)(g^2 - v); p -= learning_rate * (m / c1) / (sqrt(v / c2) + epsilon), where c1 and c2
 /// correct the bias of the first steps.
+template <bool is_decoupled>
 struct AdamRule {
   AdamOptions options;
-  bool is_decoupled;
 
   /// The update of one element. Functors write the 16-bit weight where there is one.
   template <bool has_copies>
@@ -37,11 +37,11 @@ struct AdamRule {
     float rate;                  // learning_rate / c1
     float root_factor;           // 1 / sqrt(c2)
     float root_addend;           // epsilon
-    float decay, coupled_decay;
+    float decay;                 // off the weight, or added to the gradient
 
     /// Updates the moments, and asks for 1 / (sqrt(v / c2) + epsilon).
     MEZZO_HOST_DEVICE float radicand(float g, float p, float& m, float& v) const {
-      g = g * factor + coupled_decay * p;
+      g = is_decoupled ? g * factor : g * factor + decay * p;
       m = m + rest1 * (g - m);
       v = v + rest2 * (g * g - v);
       return v;
@@ -49,7 +49,7 @@ struct AdamRule {
     MEZZO_HOST_DEVICE float radicand(float g, float p, float, float& m, float& v) const { return radicand(g, p, m, v); }
 
     MEZZO_HOST_DEVICE void operator()(float inverse, float, float& p, float& m, float&) const {
-      p = p - decay * p;
+      if constexpr (is_decoupled) p = p - decay * p;
       p = p - rate * m * inverse;
     }
     MEZZO_HOST_DEVICE void operator()(float inverse, float g, float& p, float& w, float& m, float& v) const {
@@ -74,8 +74,7 @@ struct AdamRule {
             static_cast<float>(static_cast<double>(learning_rate) / c1),
             static_cast<float>(1 / __builtin_sqrt(c2)),
             options.epsilon,
-            is_decoupled ? learning_rate * weight_decay : 0.0f,
-            is_decoupled ? 0.0f : weight_decay};
+            is_decoupled ? learning_rate * weight_decay : weight_decay};
   }
 
   int moment_count() const { return 2; }
@@ -83,7 +82,7 @@ struct AdamRule {
   static void validate_weight_decay(const float& weight_decay) {
     expects<option_error>(is_finite(weight_decay) && weight_decay >= 0, "Adam: weight_decay must not be negative, is {}", weight_decay);
   }
-  static AdamRule checked(const AdamOptions& o, bool is_decoupled) {
+  static AdamRule checked(const AdamOptions& o) {
     expects<option_error>(is_finite(o.learning_rate) && o.learning_rate >= 0, "Adam: learning_rate must not be negative, is {}",
                           o.learning_rate);
     expects<option_error>(is_finite(o.beta1) && o.beta1 >= 0 && o.beta1 < 1, "Adam: beta1 must lie in [0, 1), is {}", o.beta1);
@@ -91,28 +90,28 @@ struct AdamRule {
     // With flush-to-zero a subnormal epsilon would be 0, and a zero gradient would divide 0 by 0.
     expects<option_error>(is_finite(o.epsilon) && o.epsilon >= 0x1p-126f, "Adam: epsilon must be at least 2^-126, is {}", o.epsilon);
     validate_weight_decay(o.weight_decay);
-    return {o, is_decoupled};
+    return {o};
   }
 };
 
 /// Kingma and Ba, "Adam: A Method for Stochastic Optimization".
 template <class Source>
-class Adam : public Optimizer<Source, AdamRule> {
+class Adam : public Optimizer<Source, AdamRule<false>> {
  public:
   /// Throws option_error, naming the option.
   Adam(typename Source::context_type& context, Source& parameters, const AdamOptions& options = {})
-      : Optimizer<Source, AdamRule>(context, parameters, AdamRule::checked(options, false), options.learning_rate, options.groups) {}
+      : Optimizer<Source, AdamRule<false>>(context, parameters, AdamRule<false>::checked(options), options.learning_rate, options.groups) {}
 };
 
 /// Loshchilov and Hutter, "Decoupled Weight Decay Regularization".
 template <class Source>
-class AdamW : public Optimizer<Source, AdamRule> {
+class AdamW : public Optimizer<Source, AdamRule<true>> {
  public:
   /// Throws option_error, naming the option.
   AdamW(typename Source::context_type& context, Source& parameters, const AdamWOptions& o = {})
-      : Optimizer<Source, AdamRule>(context, parameters,
-                                    AdamRule::checked({o.learning_rate, o.beta1, o.beta2, o.epsilon, o.weight_decay, {}}, true),
-                                    o.learning_rate, o.groups) {}
+      : Optimizer<Source, AdamRule<true>>(context, parameters,
+                                          AdamRule<true>::checked({o.learning_rate, o.beta1, o.beta2, o.epsilon, o.weight_decay, {}}),
+                                          o.learning_rate, o.groups) {}
 };
 
 template <class C, class Source>

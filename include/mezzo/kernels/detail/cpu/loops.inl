@@ -208,6 +208,66 @@ MEZZO_TARGET [[gnu::always_inline]] inline void store_blocks(T* to, const Block<
   store_block(to + block_size, second);
 }
 
+#if defined(__SSE__)
+/// Copies one register past the caches.
+MEZZO_TARGET [[gnu::always_inline]] inline void stream_16(float* to, const void* from) {
+  typedef float vector __attribute__((vector_size(16), may_alias));
+#if defined(__clang__)
+  __builtin_nontemporal_store(*static_cast<const vector*>(from), reinterpret_cast<vector*>(to));
+#else
+  __builtin_ia32_movntps(to, *static_cast<const vector*>(from));
+#endif
+}
+#if MEZZO_VECTOR_BYTES >= 32
+MEZZO_TARGET [[gnu::always_inline]] inline void stream_32(float* to, const void* from) {
+  typedef float vector __attribute__((vector_size(32), may_alias));
+#if defined(__clang__)
+  __builtin_nontemporal_store(*static_cast<const vector*>(from), reinterpret_cast<vector*>(to));
+#else
+  __builtin_ia32_movntps256(to, *static_cast<const vector*>(from));
+#endif
+}
+#endif
+#if MEZZO_VECTOR_BYTES == 64
+MEZZO_TARGET [[gnu::always_inline]] inline void stream_64(float* to, const void* from) {
+  typedef float vector __attribute__((vector_size(64), may_alias));
+#if defined(__clang__)
+  __builtin_nontemporal_store(*static_cast<const vector*>(from), reinterpret_cast<vector*>(to));
+#else
+  __builtin_ia32_movntps512(to, *static_cast<const vector*>(from));
+#endif
+}
+#endif
+#endif
+
+/// Copies whole lines past the caches; `to` is aligned to the lines of 32 bytes at least.
+template <int bytes>
+MEZZO_TARGET [[gnu::always_inline]] inline void stream(void* to, const void* from) {
+#if defined(__SSE__)
+  constexpr int size = bytes < MEZZO_VECTOR_BYTES ? bytes : MEZZO_VECTOR_BYTES;
+  for (int k = 0; k < bytes; k += size) {
+    float* const target = reinterpret_cast<float*>(static_cast<char*>(to) + k);
+    const char* const source = static_cast<const char*>(from) + k;
+    if constexpr (size == 16) stream_16(target, source);
+#if MEZZO_VECTOR_BYTES >= 32
+    if constexpr (size == 32) stream_32(target, source);
+#endif
+#if MEZZO_VECTOR_BYTES == 64
+    if constexpr (size == 64) stream_64(target, source);
+#endif
+  }
+#else
+  __builtin_memcpy(to, from, bytes);
+#endif
+}
+
+template <class T, class V>
+MEZZO_TARGET [[gnu::always_inline]] inline void stream_block(T* to, const Block<V>& block) {
+  alignas(64) T line[block_size];
+  store_block(line, block);
+  stream<sizeof line>(to, line);
+}
+
 /// One argument of a loop with the block of it that is at work.
 template <class R>
 struct Lane : R {
@@ -221,6 +281,9 @@ struct Lane : R {
     if constexpr (R::is_read) load_block(block, this->data + i);
   }
   MEZZO_TARGET [[gnu::always_inline]] void store(index_t i) {
+    if constexpr (requires { R::is_streamed; }) {
+      if (this->is_streamed) return stream_block(this->data + i, block);
+    }
     if constexpr (R::is_written) store_block(this->data + i, block);
   }
 };
@@ -335,12 +398,14 @@ MEZZO_TARGET [[gnu::always_inline]] inline void exp_block(Block<float>& block) {
 #endif
 }
 
-/// to[i] = exp(from[i] - shift) for i in [0, count), a multiple of 16, each added to sums[i mod 16].
+/// to[i] = exp(from[i] - shift) for i in [0, count), a multiple of 16, each added to sums[i mod 16]. What is needed next lies
+/// `prefetch_distance` elements on.
 template <class V, class In>
-MEZZO_TARGET MEZZO_OPTIMIZED void exp_blocks(V shift, V* sums, index_t count, V* to, const In* from) {
+MEZZO_TARGET MEZZO_OPTIMIZED void exp_blocks(V shift, V* sums, index_t count, V* to, const In* from, index_t prefetch_distance) {
   Block<V> total;
   load_block(total, static_cast<const V*>(sums));
   for (index_t i = 0; i < count; i += block_size) {
+    __builtin_prefetch(from + i + prefetch_distance);
     Block<V> block;
     load_block(block, from + i);
     for (int k = 0; k < block_size; ++k) block.at[k] -= shift;
@@ -375,44 +440,107 @@ MEZZO_TARGET [[gnu::always_inline]] inline void store_rest(float* to, const Bloc
 }
 #endif
 
-/// Sums of squares in registers, for two blocks: with fewer, each sum would wait for the one before; with more, loads from memory run
-/// so far ahead that they get slower. Short sums are added up to longer ones, so that no element meets a sum far larger than itself.
-struct SquareSums {
-  typedef f32_register vector;
-  static constexpr int width = float_width, per_block = block_size / width;
-  static constexpr std::make_index_sequence<2 * per_block> two_blocks{};
-  static constexpr std::make_index_sequence<per_block> one_block{};
+/// What reductions combine two blocks at a time into: with one, each result would wait for the one before; with more, loads from
+/// memory run so far ahead that they get slower.
+inline constexpr std::size_t per_block = block_size / float_width;  // registers
+inline constexpr std::make_index_sequence<per_block> one_block{};
+inline constexpr std::make_index_sequence<2 * per_block> two_blocks{};
 
+MEZZO_TARGET [[gnu::always_inline]] inline const f32_register& register_of(const Block<float>* blocks, std::size_t i) {
+  return *reinterpret_cast<const f32_register*>(blocks[i / per_block].at + i % per_block * float_width);
+}
+template <std::size_t... I>
+MEZZO_TARGET [[gnu::always_inline]] inline void store_registers(float* to, const f32_register* from, std::index_sequence<I...>) {
+  ((*reinterpret_cast<f32_register*>(to + I * float_width) = from[I]), ...);
+}
+
+/// Sums of squares. Short sums are added up to longer ones, so that no element meets a sum far larger than itself.
+struct SquareSums {
   static constexpr index_t longest = 1024;  // elements of a short sum
 
-  vector at[2 * per_block], total[per_block];
+  f32_register at[2 * per_block], total[per_block];
 
   template <std::size_t... I>
   MEZZO_TARGET [[gnu::always_inline]] explicit SquareSums(std::index_sequence<I...>) {
-    ((at[I] = at[I + per_block] = total[I] = vector{}), ...);
+    ((at[I] = at[I + per_block] = total[I] = f32_register{}), ...);
+  }
+  template <std::size_t... I>
+  MEZZO_TARGET [[gnu::always_inline]] void add(const Block<float>* blocks, std::index_sequence<I...>) {
+    ((at[I] += register_of(blocks, I) * register_of(blocks, I)), ...);
   }
   template <std::size_t... I>
   MEZZO_TARGET [[gnu::always_inline]] void add_up(std::index_sequence<I...>) {
     ((total[I] += at[I] + at[I + per_block]), ...);
-    ((at[I] = at[I + per_block] = vector{}), ...);
-  }
-  template <std::size_t... I>
-  MEZZO_TARGET [[gnu::always_inline]] void store(float* sums, std::index_sequence<I...>) {
-    ((*reinterpret_cast<vector*>(sums + I * width) = total[I]), ...);
-  }
-  template <std::size_t... I>
-  MEZZO_TARGET [[gnu::always_inline]] void add(const Block<float>* block, std::index_sequence<I...>) {
-    (add_vector(at[I], block[I / per_block].at + I % per_block * width), ...);
-  }
-  MEZZO_TARGET [[gnu::always_inline]] static void add_vector(vector& sum, const float* from) {
-    const vector values = *reinterpret_cast<const vector*>(from);
-    sum += values * values;
+    ((at[I] = at[I + per_block] = f32_register{}), ...);
   }
 };
 
-/// Where a check's elements come from: memory.
+/// Sums of x - shift and of its square, also in two steps.
+struct DeviationSums {
+  static constexpr index_t longest = 256;
+
+  float shift;
+  f32_register sums[2 * per_block], squares[2 * per_block], total[per_block], total_squares[per_block];
+
+  template <std::size_t... I>
+  MEZZO_TARGET [[gnu::always_inline]] DeviationSums(float from, std::index_sequence<I...>) : shift(from) {
+    ((sums[I] = sums[I + per_block] = total[I] = f32_register{}), ...);
+    ((squares[I] = squares[I + per_block] = total_squares[I] = f32_register{}), ...);
+  }
+  template <std::size_t... I>
+  MEZZO_TARGET [[gnu::always_inline]] void add(const Block<float>* blocks, std::index_sequence<I...>) {
+    (add_register(I, register_of(blocks, I)), ...);
+  }
+  MEZZO_TARGET [[gnu::always_inline]] void add_register(std::size_t i, const f32_register& values) {
+    const f32_register deviations = values - shift;
+    sums[i] += deviations;
+    squares[i] += deviations * deviations;
+  }
+  template <std::size_t... I>
+  MEZZO_TARGET [[gnu::always_inline]] void add_up(std::index_sequence<I...>) {
+    ((total[I] += sums[I] + sums[I + per_block], total_squares[I] += squares[I] + squares[I + per_block]), ...);
+    ((sums[I] = sums[I + per_block] = squares[I] = squares[I + per_block] = f32_register{}), ...);
+  }
+};
+
+/// a = b > a ? b : a, which passes over NaNs.
+MEZZO_TARGET [[gnu::always_inline]] inline void raise_to(f32_register& a, const f32_register& b) {
+#if defined(__SSE__)
+#if MEZZO_VECTOR_BYTES == 64 && defined(__clang__)
+  a = __builtin_ia32_maxps512(b, a, 4);
+#elif MEZZO_VECTOR_BYTES == 64
+  unsigned short all = 0xFFFF;  // not const, as above
+  a = __builtin_ia32_maxps512_mask(b, a, a, all, 4);
+#elif MEZZO_VECTOR_BYTES == 32
+  a = __builtin_ia32_maxps256(b, a);
+#else
+  a = __builtin_ia32_maxps(b, a);
+#endif
+#else
+  for (int k = 0; k < float_width; ++k) a[k] = b[k] > a[k] ? b[k] : a[k];
+#endif
+}
+
+struct Maxima {
+  f32_register at[2 * per_block];
+
+  template <std::size_t... I>
+  MEZZO_TARGET [[gnu::always_inline]] Maxima(float least, std::index_sequence<I...>) {
+    ((at[I] = f32_register{} + least), ...);
+  }
+  template <std::size_t... I>
+  MEZZO_TARGET [[gnu::always_inline]] void add(const Block<float>* blocks, std::index_sequence<I...>) {
+    (raise_to(at[I], register_of(blocks, I)), ...);
+  }
+  template <std::size_t... I>
+  MEZZO_TARGET [[gnu::always_inline]] void add_up(std::index_sequence<I...>) {
+    (raise_to(at[I], at[I + per_block]), ...);
+  }
+};
+
+/// Where the elements of a reduction come from: memory.
 template <class T>
-struct CheckedElements {
+struct LoadedElements {
   const T* from;
 
   MEZZO_TARGET [[gnu::always_inline]] void load(Block<float>& block, index_t i) const { load_block(block, from + i); }
@@ -421,7 +549,7 @@ struct CheckedElements {
   }
 };
 
-/// Memory too, multiplied by `factor` and stored, rounded to Out. What is checked is the product.
+/// Memory too, multiplied by `factor` and stored, rounded to Out. What is reduced is the product.
 template <class Out, class In>
 struct ScaledElements {
   float factor;
@@ -444,104 +572,92 @@ struct ScaledElements {
   }
 };
 
+/// Memory too, where `distance` elements on lies what is needed next.
+template <class T>
+struct PrefetchedElements : LoadedElements<T> {
+  index_t distance;
+
+  MEZZO_TARGET [[gnu::always_inline]] void load(Block<float>& block, index_t i) const {
+    __builtin_prefetch(this->from + i + distance);
+    LoadedElements<T>::load(block, i);
+  }
+};
+
+/// Adds the elements in [begin, end), a multiple of 16 of them.
+template <class Results, class Elements>
+MEZZO_TARGET [[gnu::always_inline]] inline void add_blocks(Results& results, index_t begin, index_t end, const Elements& elements) {
+  Block<float> blocks[2];
+  index_t i = begin;
+  for (; i + 2 * block_size <= end; i += 2 * block_size) {
+    elements.load(blocks[0], i);
+    elements.load(blocks[1], i + block_size);
+    results.add(blocks, two_blocks);
+  }
+  if (i < end) {
+    elements.load(blocks[0], i);
+    results.add(blocks, one_block);
+  }
+}
+
+/// The same in short sums, from 0 to `end`.
+template <class Sums, class Elements>
+MEZZO_TARGET [[gnu::always_inline]] inline void add_short_sums(Sums& sums, index_t end, const Elements& elements) {
+  for (index_t begin = 0; begin < end; begin += Sums::longest) {
+    add_blocks(sums, begin, end - begin < Sums::longest ? end : begin + Sums::longest, elements);
+    sums.add_up(one_block);
+  }
+}
+
 template <class Elements>
 MEZZO_TARGET [[gnu::always_inline]] inline void check_elements(SquareSums& sums, index_t count, const Elements& elements) {
-  index_t i = 0;
-  Block<float> blocks[2];
-  while (i + 2 * block_size <= count) {
-    const index_t rest = (count - i) / (2 * block_size) * (2 * block_size);
-    const index_t end = i + (rest < SquareSums::longest ? rest : SquareSums::longest);
-    for (; i < end; i += 2 * block_size) {
-      elements.load(blocks[0], i);
-      elements.load(blocks[1], i + block_size);
-      sums.add(blocks, SquareSums::two_blocks);
-    }
-    sums.add_up(SquareSums::one_block);
+  const index_t whole = count - count % block_size;
+  add_short_sums(sums, whole, elements);
+  if (whole < count) {
+    Block<float> block;
+    elements.load_last(block, whole, count - whole);
+    sums.add(&block, one_block);
+    sums.add_up(one_block);
   }
-  if (i + block_size <= count) {
-    elements.load(blocks[0], i);
-    sums.add(blocks, SquareSums::one_block);
-    i += block_size;
-  }
-  if (i < count) {
-    elements.load_last(blocks[0], i, count - i);
-    sums.add(blocks, SquareSums::one_block);
-  }
-  sums.add_up(SquareSums::one_block);
 }
 
 /// The squares of all elements of these chunks of `runs`, in 16 sums.
 template <class T, class Run>
 MEZZO_TARGET MEZZO_OPTIMIZED void check_chunks(float* results, const Chunk* begin, const Chunk* end, const Run* runs) {
-  SquareSums sums(SquareSums::one_block);
+  SquareSums sums(one_block);
   for (const Chunk* chunk = begin; chunk != end; ++chunk) {
-    check_elements(sums, chunk->size, CheckedElements<T>{runs[chunk->run].data + chunk->begin});
+    check_elements(sums, chunk->size, LoadedElements<T>{runs[chunk->run].data + chunk->begin});
   }
-  sums.store(results, SquareSums::one_block);
+  store_registers(results, sums.total, one_block);
 }
 /// The same of from[i] * factor, which goes to to[i].
 template <class Out, class In, class OutRun, class InRun>
 MEZZO_TARGET MEZZO_OPTIMIZED void scale_check_chunks(float* results, float factor, const Chunk* begin, const Chunk* end, const OutRun* to,
                                                      const InRun* from) {
-  SquareSums sums(SquareSums::one_block);
+  SquareSums sums(one_block);
   for (const Chunk* chunk = begin; chunk != end; ++chunk) {
     check_elements(sums, chunk->size,
                    ScaledElements<Out, In>{factor, to[chunk->run].data + chunk->begin, from[chunk->run].data + chunk->begin});
   }
-  sums.store(results, SquareSums::one_block);
+  store_registers(results, sums.total, one_block);
 }
 
-#if defined(__SSE__)
-/// Copies one register past the caches.
-MEZZO_TARGET [[gnu::always_inline]] inline void stream_16(float* to, const void* from) {
-  typedef float vector __attribute__((vector_size(16), may_alias));
-#if defined(__clang__)
-  __builtin_nontemporal_store(*static_cast<const vector*>(from), reinterpret_cast<vector*>(to));
-#else
-  __builtin_ia32_movntps(to, *static_cast<const vector*>(from));
-#endif
+/// 16 sums of x - shift and 16 of its square, for x in a multiple of 16 elements.
+template <class In>
+MEZZO_TARGET MEZZO_OPTIMIZED void deviation_blocks(float shift, float* sums, float* squares, index_t count, const In* from,
+                                                   index_t prefetch_distance) {
+  DeviationSums results(shift, one_block);
+  add_short_sums(results, count, PrefetchedElements<In>{{from}, prefetch_distance});
+  store_registers(sums, results.total, one_block);
+  store_registers(squares, results.total_squares, one_block);
 }
-#if MEZZO_VECTOR_BYTES >= 32
-MEZZO_TARGET [[gnu::always_inline]] inline void stream_32(float* to, const void* from) {
-  typedef float vector __attribute__((vector_size(32), may_alias));
-#if defined(__clang__)
-  __builtin_nontemporal_store(*static_cast<const vector*>(from), reinterpret_cast<vector*>(to));
-#else
-  __builtin_ia32_movntps256(to, *static_cast<const vector*>(from));
-#endif
-}
-#endif
-#if MEZZO_VECTOR_BYTES == 64
-MEZZO_TARGET [[gnu::always_inline]] inline void stream_64(float* to, const void* from) {
-  typedef float vector __attribute__((vector_size(64), may_alias));
-#if defined(__clang__)
-  __builtin_nontemporal_store(*static_cast<const vector*>(from), reinterpret_cast<vector*>(to));
-#else
-  __builtin_ia32_movntps512(to, *static_cast<const vector*>(from));
-#endif
-}
-#endif
-#endif
 
-/// Copies whole lines past the caches; `to` is aligned to the lines of 32 bytes at least.
-template <int bytes>
-MEZZO_TARGET [[gnu::always_inline]] inline void stream(void* to, const void* from) {
-#if defined(__SSE__)
-  constexpr int size = bytes < MEZZO_VECTOR_BYTES ? bytes : MEZZO_VECTOR_BYTES;
-  for (int k = 0; k < bytes; k += size) {
-    float* const target = reinterpret_cast<float*>(static_cast<char*>(to) + k);
-    const char* const source = static_cast<const char*>(from) + k;
-    if constexpr (size == 16) stream_16(target, source);
-#if MEZZO_VECTOR_BYTES >= 32
-    if constexpr (size == 32) stream_32(target, source);
-#endif
-#if MEZZO_VECTOR_BYTES == 64
-    if constexpr (size == 64) stream_64(target, source);
-#endif
-  }
-#else
-  __builtin_memcpy(to, from, bytes);
-#endif
+/// 16 maxima of a multiple of 16 elements, at least `least`; NaNs are passed over.
+template <class In>
+MEZZO_TARGET MEZZO_OPTIMIZED void maximum_blocks(float least, float* maxima, index_t count, const In* from) {
+  Maxima results(least, two_blocks);
+  add_blocks(results, 0, count, LoadedElements<In>{from});
+  results.add_up(one_block);
+  store_registers(maxima, results.at, one_block);
 }
 
 /// to[i] = from[i] for i in [0, count), a multiple of 32.
@@ -555,19 +671,14 @@ MEZZO_TARGET MEZZO_OPTIMIZED void convert_blocks(index_t count, Out* to, const I
   }
 }
 
-/// The same past the caches; `to` is aligned to 64 bytes. One block at a time: memory likes it better than two.
+/// The same past the caches, for the caller to fence; `to` is aligned to 64 bytes. One block at a time: memory likes it better than two.
 template <class Out, class In>
 MEZZO_TARGET MEZZO_OPTIMIZED void stream_blocks(index_t count, Out* to, const In* from) {
   for (index_t i = 0; i < count; i += block_size) {
     Block<compute_type_t<Out>> block;
     load_block(block, from + i);
-    alignas(64) Out line[block_size];
-    store_block(line, block);
-    stream<sizeof line>(to + i, line);
+    stream_block(to + i, block);
   }
-#if defined(__SSE__)
-  __builtin_ia32_sfence();
-#endif
 }
 
 }  // namespace mezzo::detail::MEZZO_ISA

@@ -42,8 +42,16 @@ void scale_check_chunks(Isa isa, float* sums, float factor, const Chunk* begin, 
   MEZZO_DISPATCH(isa, scale_check_chunks<Out, In>(sums, factor, begin, end, to, from))
 }
 template <class V, class In>
-void exp_blocks(Isa isa, V shift, V* sums, index_t count, V* to, const In* from) {
-  MEZZO_DISPATCH(isa, exp_blocks(shift, sums, count, to, from))
+void exp_blocks(Isa isa, V shift, V* sums, index_t count, V* to, const In* from, index_t prefetch_distance) {
+  MEZZO_DISPATCH(isa, exp_blocks(shift, sums, count, to, from, prefetch_distance))
+}
+template <class In>
+void deviation_blocks(Isa isa, float shift, float* sums, float* squares, index_t count, const In* from, index_t prefetch_distance) {
+  MEZZO_DISPATCH(isa, deviation_blocks(shift, sums, squares, count, from, prefetch_distance))
+}
+template <class In>
+void maximum_blocks(Isa isa, float least, float* maxima, index_t count, const In* from) {
+  MEZZO_DISPATCH(isa, maximum_blocks(least, maxima, count, from))
 }
 template <class Out, class In>
 void convert_blocks(Isa isa, index_t count, Out* to, const In* from) {
@@ -123,23 +131,94 @@ typename Functor::value_type reduce_range(Isa isa, const Functor& functor, index
   return combine_pairwise(results, [&](V a, V b) { return functor.combine(a, b); });
 }
 
-/// to[i] = exp(from[i] - shift) for i in [0, count), and their sum, in the order of reduce_range.
+/// to[i] = exp(from[i] - shift) for i in [0, count), and their sum, in the order of reduce_range. Rows side by side: the next one is
+/// fetched meanwhile.
 template <class V, class In>
 V exp_range(Isa isa, V shift, index_t count, V* to, const In* from) {
   V sums[block_size] = {};
   const index_t whole = count - count % block_size;
-  if (whole > 0) exp_blocks(isa, shift, sums, whole, to, from);
+  if (whole > 0) exp_blocks(isa, shift, sums, whole, to, from, count);
   if (whole < count) {
     In rest[block_size] = {};
     V results[block_size], unused[block_size] = {};
     for (index_t i = whole; i < count; ++i) rest[i - whole] = from[i];
-    exp_blocks(isa, shift, unused, block_size, results, static_cast<const In*>(rest));
+    exp_blocks(isa, shift, unused, block_size, results, static_cast<const In*>(rest), 0);
     for (index_t i = whole; i < count; ++i) {
       to[i] = results[i - whole];
       sums[i - whole] += results[i - whole];
     }
   }
   return combine_pairwise(sums, [](V a, V b) { return a + b; });
+}
+
+/// The largest number among from[i] for i in [0, count), whatever NaNs are among them; -infinity if there is none.
+template <class V, class In>
+V maximum_range(Isa isa, index_t count, const In* from) {
+  const auto larger = [](V a, V b) { return b > a ? b : a; };
+  V result = -static_cast<V>(__builtin_inf());
+  index_t begin = 0;
+  if constexpr (std::is_same_v<V, float>) {
+    begin = count - count % block_size;
+    if (begin > 0) {
+      alignas(host_alignment) float maxima[block_size];
+      maximum_blocks(isa, result, maxima, begin, from);
+      result = combine_pairwise(maxima, larger);
+    }
+  }
+  for (index_t i = begin; i < count; ++i) result = larger(result, static_cast<V>(from[i]));
+  return result;
+}
+
+/// Whether sums of squares in fp32, of thousands of elements, came to `sum` with nothing lost that matters: no square overflowed, and
+/// what was lost when squares fell below the normal numbers, at most 2^-126 each, is small beside it. By the bits, since fast-math
+/// assumes that all is finite.
+constexpr bool squares_fit_fp32(double sum) {
+  const auto bits = __builtin_bit_cast(std::uint64_t, sum);
+  return bits >= 0x3AF0000000000000u && bits < 0x47F0000000000000u;  // 2^-80, 2^128
+}
+
+/// Sums of x - shift and of its square over a row, in fp64 from fp32 sums of a thousand elements each.
+struct Deviations {
+  double sum = 0.0, sum_of_squares = 0.0;
+};
+template <class In>
+Deviations deviations(Isa isa, float shift, index_t count, const In* from) {
+  const auto add = [](float a, float b) { return a + b; };
+  constexpr index_t piece = 1024;
+  Deviations result;
+  const index_t whole = count - count % block_size;
+  for (index_t begin = 0; begin < whole; begin += piece) {
+    alignas(host_alignment) float sums[block_size], squares[block_size];
+    deviation_blocks(isa, shift, sums, squares, whole - begin < piece ? whole - begin : piece, from + begin, count);
+    result.sum += static_cast<double>(combine_pairwise(sums, add));
+    result.sum_of_squares += static_cast<double>(combine_pairwise(squares, add));
+  }
+  for (index_t i = whole; i < count; ++i) {
+    const double deviation = static_cast<double>(static_cast<float>(from[i])) - static_cast<double>(shift);
+    result.sum += deviation;
+    result.sum_of_squares += deviation * deviation;
+  }
+  return result;
+}
+
+/// A range that is written past the caches where `is_streamed`: its rows are aligned then. store_fence() before others read it.
+template <class T>
+struct StreamedRange {
+  using element_type = T;
+  static constexpr bool is_read = false, is_written = true;
+
+  T* data;
+  bool is_streamed = false;
+};
+template <class T>
+StreamedRange<T> streamed(const Range<T, AccessMode::write>& range, bool passes_caches) {
+  return {range.data, passes_caches && reinterpret_cast<std::uintptr_t>(range.data) % host_alignment == 0};
+}
+
+inline void store_fence() {
+#if defined(__SSE__)
+  __builtin_ia32_sfence();
+#endif
 }
 
 /// to[i] = from[i] for i in [0, count); past the caches if `is_streamed`, for outputs that would only push out what is in them.
@@ -152,6 +231,7 @@ void convert_range(Isa isa, bool is_streamed, index_t count, Out* to, const In* 
   if (whole > 0) {
     if (is_streamed) {
       stream_blocks(isa, whole, to + head, from + head);
+      store_fence();
     } else {
       convert_blocks(isa, whole, to + head, from + head);
     }

@@ -6,6 +6,7 @@
 
 #include <mezzo/context/cpu_context.hpp>
 #include <mezzo/kernels/access.hpp>
+#include <mezzo/kernels/detail/cpu/ranges.hpp>
 #include <mezzo/tensor/viewable.hpp>
 
 namespace mezzo::detail {
@@ -15,6 +16,12 @@ inline constexpr index_t chunk_size = 16384;
 
 constexpr index_t ceil_divide(index_t a, index_t b) { return (a + b - 1) / b; }
 constexpr index_t smaller(index_t a, index_t b) { return a < b ? a : b; }
+
+/// Whether these views hold so much that reading and writing them through the caches would leave little else there.
+template <class... Views>
+bool exceeds_caches(const Views&... views) {
+  return (... + (static_cast<std::size_t>(views.size()) * sizeof(typename Views::value_type))) > last_level_cache_size() / 2;
+}
 
 /// Elements of one task where results do not depend on it: few tasks, but several for each thread.
 inline index_t elementwise_chunk(const CpuContext& context, index_t size) {
@@ -190,6 +197,7 @@ void run_rows(const Function& function, index_t task, index_t begin, index_t end
     function(task, row, rows.begin(row)...);
     (rows.end(), ...);
   }
+  store_fence();
 }
 
 /// function(task, row, ranges...) for each row of views of one shape, `rows_each` rows a task, tasks in parallel.
