@@ -45,8 +45,8 @@ template <class V, class Row>
 RowMoments row_moments(Isa isa, index_t width, const Row& row) {
   const auto count = static_cast<double>(width);
   if constexpr (std::is_same_v<V, float>) {
-    const auto shift = static_cast<float>(deviations(isa, 0.0f, width, row.data).sum / count);
-    const Deviations sums = deviations(isa, shift, width, row.data);
+    const auto shift = static_cast<float>(deviations(isa, 0.0f, width, row.data, 0).sum / count);
+    const Deviations sums = deviations(isa, shift, width, row.data, width);  // the next row
     if (squares_fit_fp32(sums.sum_of_squares)) {
       const double rest = sums.sum / count;
       return {static_cast<double>(shift) + rest, sums.sum_of_squares / count - rest * rest};

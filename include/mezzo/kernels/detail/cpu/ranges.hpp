@@ -177,19 +177,21 @@ constexpr bool squares_fit_fp32(double sum) {
   return bits >= 0x3AF0000000000000u && bits < 0x47F0000000000000u;  // 2^-80, 2^128
 }
 
-/// Sums of x - shift and of its square over a row, in fp64 from fp32 sums of a thousand elements each.
+/// Sums over a row of x - shift and of its square.
 struct Deviations {
   double sum = 0.0, sum_of_squares = 0.0;
 };
+
+/// In fp64 from fp32 sums of a thousand elements each. What is needed next lies `prefetch_distance` elements on.
 template <class In>
-Deviations deviations(Isa isa, float shift, index_t count, const In* from) {
+Deviations deviations(Isa isa, float shift, index_t count, const In* from, index_t prefetch_distance) {
   const auto add = [](float a, float b) { return a + b; };
   constexpr index_t piece = 1024;
   Deviations result;
   const index_t whole = count - count % block_size;
   for (index_t begin = 0; begin < whole; begin += piece) {
     alignas(host_alignment) float sums[block_size], squares[block_size];
-    deviation_blocks(isa, shift, sums, squares, whole - begin < piece ? whole - begin : piece, from + begin, count);
+    deviation_blocks(isa, shift, sums, squares, whole - begin < piece ? whole - begin : piece, from + begin, prefetch_distance);
     result.sum += static_cast<double>(combine_pairwise(sums, add));
     result.sum_of_squares += static_cast<double>(combine_pairwise(squares, add));
   }
