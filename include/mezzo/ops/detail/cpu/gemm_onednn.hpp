@@ -1,5 +1,5 @@
-// gemm by oneDNN: fp32, and bfloat16 where the CPU multiplies it. Its bfloat16 products are summed in fp32 and finished as mezzo's
-// own are, so that they too are rounded once.
+// gemm by oneDNN: fp32, and bfloat16 where the CPU multiplies it. Its bfloat16 products are summed in fp32 and
+// rounded once: by oneDNN where nothing follows, else finished as mezzo's own are.
 #pragma once
 
 #include <dnnl.h>
@@ -36,11 +36,12 @@ class SingleThreadedOpenMp {
   int m_threads;
 };
 
-/// One product of bfloat16 matrices with an fp32 result, prepared for matrices of one shape and layout.
+/// One product of bfloat16 matrices, summed in fp32, prepared for matrices of one shape and layout.
 class DnnlMatmul {
  public:
   struct Shape {
-    dnnl_dim_t m, n, k, a_row_stride, a_k_stride, b_k_stride, b_column_stride;
+    dnnl_dim_t m, n, k, a_row_stride, a_k_stride, b_k_stride, b_column_stride, product_row_stride;
+    dnnl_data_type_t product_type;
 
     friend bool operator==(const Shape&, const Shape&) = default;
   };
@@ -57,7 +58,7 @@ class DnnlMatmul {
     clear();
     const Descriptor a({shape.m, shape.k}, {shape.a_row_stride, shape.a_k_stride}, dnnl_bf16);
     const Descriptor b({shape.k, shape.n}, {shape.b_k_stride, shape.b_column_stride}, dnnl_bf16);
-    const Descriptor product({shape.m, shape.n}, {shape.n, 1}, dnnl_f32);
+    const Descriptor product({shape.m, shape.n}, {shape.product_row_stride, 1}, shape.product_type);
     dnnl_primitive_desc_t description = nullptr;
 #if DNNL_VERSION_MAJOR >= 3
     const dnnl_status_t status = dnnl_matmul_primitive_desc_create(&description, engine, a.get(), b.get(), nullptr, product.get(), nullptr);
@@ -80,8 +81,8 @@ class DnnlMatmul {
     return true;
   }
 
-  void run(dnnl_stream_t stream, const bfloat16* a, const bfloat16* b, float* product) const {
-    void* const data[] = {const_cast<bfloat16*>(a), const_cast<bfloat16*>(b), product};
+  void run(dnnl_stream_t stream, const void* a, const void* b, void* product) const {
+    void* const data[] = {const_cast<void*>(a), const_cast<void*>(b), product};
     for (int i = 0; i < 3; ++i) expects_dnnl(dnnl_memory_set_data_handle(m_memories[i], data[i]), "gemm: oneDNN takes no memory, {}");
     const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, m_memories[0]}, {DNNL_ARG_WEIGHTS, m_memories[1]}, {DNNL_ARG_DST, m_memories[2]}};
     expects_dnnl(dnnl_primitive_execute(m_primitive, stream, 3, arguments), "gemm: oneDNN's matmul failed, {}");
@@ -149,7 +150,7 @@ class DnnlThread {
   }
 
   /// Whether oneDNN multiplied.
-  bool multiply(const DnnlMatmul::Shape& shape, const bfloat16* a, const bfloat16* b, float* product) {
+  bool multiply(const DnnlMatmul::Shape& shape, const void* a, const void* b, void* product) {
     for (const DnnlMatmul& known : m_products) {
       if (!(known.shape() == shape)) continue;
       known.run(m_stream, a, b, product);
@@ -177,7 +178,15 @@ struct OnednnGemmEngine {
   static bool multiply(CpuContext& context, const GemmProblem<gemm_sum_t<A, B>>& p) {
     if constexpr (std::is_same_v<A, bfloat16> && std::is_same_v<B, bfloat16>) {
       if (!suits_library(p) || context.isa() != Isa::avx512 || !multiplies_bfloat16()) return false;
-      for_each_library_block(context, p, [&](const GemmProblem<float>& block) { call_bfloat16(context, block); });
+      constexpr bool is_known = std::is_same_v<Out, float> || std::is_same_v<Out, bfloat16>;
+      constexpr dnnl_data_type_t type = std::is_same_v<Out, float> ? dnnl_f32 : dnnl_bf16;
+      const bool is_plain = p.out.alpha == 1 && p.out.beta == 0 && p.out.column_bias == nullptr && p.out.row_bias == nullptr &&
+                            p.out.column_stride == 1 && p.out.row_stride >= p.n;
+      if (is_known && is_plain) {
+        for_each_library_block(context, p, [&](const GemmProblem<float>& block) { call_plain(context, block, type); });
+      } else {
+        for_each_library_block(context, p, [&](const GemmProblem<float>& block) { call_bfloat16(context, block); });
+      }
       return true;
     } else if constexpr (std::is_same_v<A, float> && std::is_same_v<B, float> && std::is_same_v<Out, float>) {
       const BlasMatrix out = blas_matrix(p.m, p.n, p.out.row_stride, p.out.column_stride);
@@ -208,16 +217,21 @@ struct OnednnGemmEngine {
                  "gemm: oneDNN's sgemm failed, {}");
   }
 
+  /// Whether oneDNN multiplied.
+  static bool call_matmul(const GemmProblem<float>& p, void* product, index_t row_stride, dnnl_data_type_t type) {
+    const SingleThreadedOpenMp guard;
+    return DnnlThread::current().multiply({p.m, p.n, p.k, p.a.stride, p.a.k_stride, p.b.k_stride, p.b.stride, row_stride, type}, p.a.data,
+                                          p.b.data, product);
+  }
+
+  /// oneDNN rounds the sums to the result, as there is nothing else to do with them.
+  static void call_plain(CpuContext& context, const GemmProblem<float>& p, dnnl_data_type_t type) {
+    if (!call_matmul(p, p.out.data, p.out.row_stride, type)) multiply_own(context, p);
+  }
+
   static void call_bfloat16(CpuContext& context, const GemmProblem<float>& p) {
     auto product = context.scratch<float>(p.m * p.n);
-    bool is_done;
-    {
-      const SingleThreadedOpenMp guard;
-      is_done =
-          DnnlThread::current().multiply({p.m, p.n, p.k, p.a.stride, p.a.k_stride, p.b.k_stride, p.b.stride},
-                                         static_cast<const bfloat16*>(p.a.data), static_cast<const bfloat16*>(p.b.data), product.data());
-    }
-    if (!is_done) return multiply_own(context, p);
+    if (!call_matmul(p, product.data(), p.n, dnnl_f32)) return multiply_own(context, p);
     finish_tile(context.isa(), p.out, 0, 0, p.m, p.n, product.data(), p.n);
   }
 };
