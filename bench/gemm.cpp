@@ -29,7 +29,7 @@ void multiply_own(mezzo::CpuContext& context, const Shape& shape, const Matrix<T
       {a->data(), bytes, k, 1, load, is_float},
       {b->data(), bytes, 1, n, load, is_float},
       {out->data(), bytes, n, 1, 1.0f, 0.0f, nullptr, nullptr, load, mezzo::detail::store_elements<float, T>}};
-  mezzo::detail::multiply_own(context, problem);
+  mezzo::detail::multiply_own<T, T>(context, problem);
 }
 
 template <class T>

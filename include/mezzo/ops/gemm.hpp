@@ -57,7 +57,7 @@ void run_gemm(CpuContext& context, const Out& out, const A& a, const B& b, const
                            {out.data(), sizeof(OutType), out.stride(0), out.stride(1), static_cast<Sum>(options.alpha),
                             static_cast<Sum>(options.beta), nullptr, nullptr, load_elements<Sum, OutType>, store_elements<Sum, OutType>}};
   const auto run = [&] {
-    if (!GemmEngine::template multiply<AType, BType, OutType>(context, problem)) multiply_own(context, problem);
+    if (!GemmEngine::template multiply<AType, BType, OutType>(context, problem)) multiply_own<AType, BType>(context, problem);
   };
   if constexpr (std::is_same_v<Bias, None>) {
     run();
@@ -88,8 +88,8 @@ constexpr const char* gemm_engine() { return detail::GemmEngine::name; }
 /// out = alpha a b + beta out + bias, for a [m, k], b [k, n], out [m, n] and bias [n] or `none`. A transposed operand is a transposed
 /// view; strides are free. Dtypes are free too, but for double, which multiplies double alone: products are summed in fp32 (double for
 /// double), and alpha, beta and the bias applied in it, before the one rounding to the dtype of out. With k = 0 the product is 0.
-/// The bits do not depend on the number of threads, but on the engine and the instruction set; an engine may flush subnormal
-/// bfloat16 elements to zero. Throws shape_error, option_error where out is the memory of a or b.
+/// The bits do not depend on the number of threads, but on the engine and the CPU's instructions; products of bfloat16 may take
+/// subnormal elements for zero. Throws shape_error, option_error where out is the memory of a or b.
 template <Context C, class Out, class A, class B, class Bias>
 requires(Viewable<const Bias> || std::is_same_v<Bias, None>) void gemm(C& context, Out&& out, const A& a, const B& b, const Bias& bias,
                                                                        const GemmOptions& options = {}) {

@@ -24,13 +24,20 @@ template <class V>
 using GemmStore = void (*)(Isa isa, void* to, const V* from, index_t rows, index_t columns, index_t stride, index_t row_stride,
                            index_t column_stride);
 
+/// to[i] = the bfloat16 elements from[i * step] and from[i * step + pair_stride], in the halves of one element; the last `singles` have
+/// no second, but 0.
+inline void load_pairs(Isa isa, float* to, const bfloat16* from, index_t count, index_t step, index_t pair_stride, index_t singles);
+
 /// Rows of a or columns of b: vectors of k elements, `stride` from one to the next.
 template <class V>
 struct GemmOperand {
   const void* data;
   index_t element_size, stride, k_stride;
   GemmLoad<V> load;
-  bool is_sum_type;  ///< whether the elements are of type V
+  bool is_sum_type;        ///< whether the elements are of type V
+  bool is_paired = false;  ///< an element is a pair of bfloat16, pair_stride from each other
+  index_t pair_stride = 0;
+  index_t odd_pair = -1;  ///< the number of the last pair, if it lacks its second
 
   const void* at(index_t vector, index_t k) const {
     return static_cast<const char*>(data) + (vector * stride + k * k_stride) * element_size;
@@ -38,13 +45,40 @@ struct GemmOperand {
   GemmOperand from(index_t vector, index_t k) const {
     GemmOperand rest = *this;
     rest.data = at(vector, k);
+    rest.odd_pair -= k;
     return rest;
   }
-  /// `count` elements from (vector, k) on, `step` apart: where they are, or loaded into `buffer`.
-  const V* row(Isa isa, V* buffer, index_t vector, index_t k, index_t count, index_t step) const {
-    const void* const begin = at(vector, k);
+  /// `k` single elements as pairs of them.
+  GemmOperand in_pairs(index_t k) const {
+    GemmOperand result = *this;
+    result.is_paired = true;
+    result.pair_stride = k_stride;
+    result.k_stride = 2 * k_stride;
+    if (k % 2 != 0) result.odd_pair = k / 2;
+    return result;
+  }
+
+  /// `count` elements from (vector, k) on, of as many vectors, or along k: where they are, or loaded into `buffer`.
+  const V* across(Isa isa, V* buffer, index_t vector, index_t k, index_t count) const {
+    if (is_paired) return pairs(isa, buffer, at(vector, k), count, stride, k == odd_pair ? count : 0);
+    return row(isa, buffer, at(vector, k), count, stride);
+  }
+  const V* along(Isa isa, V* buffer, index_t vector, index_t k, index_t count) const {
+    if (is_paired) return pairs(isa, buffer, at(vector, k), count, k_stride, k + count - 1 == odd_pair ? 1 : 0);
+    return row(isa, buffer, at(vector, k), count, k_stride);
+  }
+
+ private:
+  const V* row(Isa isa, V* buffer, const void* begin, index_t count, index_t step) const {
     if (is_sum_type && step == 1) return static_cast<const V*>(begin);
     load(isa, buffer, begin, 1, count, 0, step);
+    return buffer;
+  }
+  const V* pairs(Isa isa, V* buffer, const void* begin, index_t count, index_t step, index_t singles) const {
+    if (step == 2 && pair_stride == 1 && singles == 0) return static_cast<const V*>(begin);
+    if constexpr (std::is_same_v<V, float>) {
+      load_pairs(isa, buffer, static_cast<const bfloat16*>(begin), count, step, pair_stride, singles);
+    }
     return buffer;
   }
 };
@@ -118,6 +152,26 @@ GemmTileShape gemm_tile_shape(Isa isa) {
 template <class V>
 void multiply_tile(Isa isa, index_t k, const V* a, const V* b, V* tile, bool adds) {
   MEZZO_DISPATCH(isa, multiply_tile(k, a, b, tile, adds))
+}
+
+/// As multiply_tile, for panels of k pairs of bfloat16.
+inline void multiply_pairs(Isa, index_t k, const float* a, const float* b, float* tile, bool adds) {
+#if defined(__x86_64__)
+  avx512::multiply_pairs(k, a, b, tile, adds);
+#endif
+}
+/// Whether there are instructions for that.
+inline bool multiplies_pairs(Isa isa) {
+#if defined(__x86_64__)
+  static const bool has_instructions = __builtin_cpu_supports("avx512bf16");
+  return isa == Isa::avx512 && has_instructions;
+#else
+  return false;
+#endif
+}
+
+inline void load_pairs(Isa isa, float* to, const bfloat16* from, index_t count, index_t step, index_t pair_stride, index_t singles) {
+  MEZZO_DISPATCH(isa, load_pairs(to, from, count, step, pair_stride, singles))
 }
 
 template <class V>

@@ -57,6 +57,58 @@ MEZZO_TARGET MEZZO_OPTIMIZED void multiply_tile(index_t k, const V* a, const V* 
   store_vectors(tile, sums, all);
 }
 
+#if MEZZO_VECTOR_BYTES == 64
+typedef std::int32_t i32_register __attribute__((vector_size(MEZZO_VECTOR_BYTES), may_alias));
+typedef std::int32_t pair_bits __attribute__((may_alias));
+
+// In assembly, since the intrinsics take other types with each generation of compilers.
+MEZZO_TARGET [[gnu::always_inline]] inline void multiply_add_pair(f32_register& sum, const i32_register& a, const f32_register& b) {
+  asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+}
+template <std::size_t... I>
+MEZZO_TARGET [[gnu::always_inline]] inline void multiply_add_pairs(f32_register* sums, const pair_bits* a, const f32_register* b,
+                                                                   std::index_sequence<I...>) {
+  constexpr std::size_t vectors = Tile<float>::vectors;
+  (multiply_add_pair(sums[I], i32_register{} + a[I / vectors], b[I % vectors]), ...);
+}
+
+/// As multiply_tile for panels of k pairs of bfloat16: two products to a sum, without a rounding between them. Subnormal numbers count
+/// as 0.
+MEZZO_TARGET MEZZO_OPTIMIZED inline void multiply_pairs(index_t k, const float* a, const float* b, float* tile, bool adds) {
+  constexpr std::make_index_sequence<Tile<float>::rows * Tile<float>::vectors> all;
+  constexpr std::make_index_sequence<Tile<float>::vectors> one_row;
+  f32_register sums[Tile<float>::rows * Tile<float>::vectors];
+  if (adds) {
+    load_vectors(sums, static_cast<const float*>(tile), all);
+  } else {
+    zero_vectors<float>(sums, all);
+  }
+  for (index_t i = 0; i < k; ++i, a += Tile<float>::rows, b += Tile<float>::columns) {
+    f32_register row[Tile<float>::vectors];
+    load_vectors(row, b, one_row);
+    multiply_add_pairs(sums, reinterpret_cast<const pair_bits*>(a), row, all);
+  }
+  store_vectors(tile, sums, all);
+}
+#endif
+
+/// See load_pairs in each_isa_gemm.hpp.
+MEZZO_TARGET inline void load_pairs(float* to, const bfloat16* from, index_t count, index_t step, index_t pair_stride, index_t singles) {
+  index_t i = 0;
+  if (step == 1) {
+    for (; i + block_size <= count - singles; i += block_size) {
+      const u32x16 first = __builtin_convertvector(*reinterpret_cast<const u16x16*>(from + i), u32x16);
+      const u32x16 second = __builtin_convertvector(*reinterpret_cast<const u16x16*>(from + i + pair_stride), u32x16);
+      *reinterpret_cast<u32x16*>(to + i) = first | second << 16;
+    }
+  }
+  for (; i < count; ++i) {
+    const std::uint32_t second = i < count - singles ? from[i * step + pair_stride].bits() : 0u,
+                        pair = from[i * step].bits() | second << 16;
+    __builtin_memcpy(to + i, &pair, sizeof pair);
+  }
+}
+
 /// Four rows of four become four columns of four, each `to_stride` after the other.
 MEZZO_TARGET [[gnu::always_inline]] inline void transpose_4x4(float* to, index_t to_stride, const float* a, const float* b, const float* c,
                                                               const float* d) {
@@ -131,7 +183,7 @@ MEZZO_TARGET void pack_width(V* to, const GemmOperand<V>& from, index_t count, i
     for (index_t j = 0; j < k; ++j) {
       for (index_t first = 0; first < count; first += capacity) {
         const index_t size = smaller(capacity, count - first);
-        const V* const row = from.row(Isa::MEZZO_ISA, buffer, first, j, size, 1);
+        const V* const row = from.across(Isa::MEZZO_ISA, buffer, first, j, size);
         index_t l = 0;
         for (; l + step <= size; l += step) __builtin_memcpy(panel(first + l) + j * Width, row + l, step * sizeof(V));
         for (; l < size; ++l) panel(first + l)[j * Width] = row[l];
@@ -144,7 +196,7 @@ MEZZO_TARGET void pack_width(V* to, const GemmOperand<V>& from, index_t count, i
       for (index_t j = 0; j < k; j += length) {
         const index_t size = smaller(length, k - j);
         const float* rows[4];
-        for (int l = 0; l < 4; ++l) rows[l] = from.row(Isa::MEZZO_ISA, buffer + l * length, i + l, j, size, from.k_stride);
+        for (int l = 0; l < 4; ++l) rows[l] = from.along(Isa::MEZZO_ISA, buffer + l * length, i + l, j, size);
         float* const target = panel(i) + j * Width;
         index_t m = 0;
         for (; m + 4 <= size; m += 4) transpose_4x4(target + m * Width, Width, rows[0] + m, rows[1] + m, rows[2] + m, rows[3] + m);
@@ -157,7 +209,7 @@ MEZZO_TARGET void pack_width(V* to, const GemmOperand<V>& from, index_t count, i
   for (; i < count; ++i) {
     for (index_t j = 0; j < k; j += capacity) {
       const index_t size = smaller(capacity, k - j);
-      const V* const row = from.row(Isa::MEZZO_ISA, buffer, i, j, size, from.k_stride);
+      const V* const row = from.along(Isa::MEZZO_ISA, buffer, i, j, size);
       for (index_t l = 0; l < size; ++l) panel(i)[(j + l) * Width] = row[l];
     }
   }

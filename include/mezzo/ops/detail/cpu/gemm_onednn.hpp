@@ -226,12 +226,12 @@ struct OnednnGemmEngine {
 
   /// oneDNN rounds the sums to the result, as there is nothing else to do with them.
   static void call_plain(CpuContext& context, const GemmProblem<float>& p, dnnl_data_type_t type) {
-    if (!call_matmul(p, p.out.data, p.out.row_stride, type)) multiply_own(context, p);
+    if (!call_matmul(p, p.out.data, p.out.row_stride, type)) multiply_own<bfloat16, bfloat16>(context, p);
   }
 
   static void call_bfloat16(CpuContext& context, const GemmProblem<float>& p) {
     auto product = context.scratch<float>(p.m * p.n);
-    if (!call_matmul(p, product.data(), p.n, dnnl_f32)) return multiply_own(context, p);
+    if (!call_matmul(p, product.data(), p.n, dnnl_f32)) return multiply_own<bfloat16, bfloat16>(context, p);
     finish_tile(context.isa(), p.out, 0, 0, p.m, p.n, product.data(), p.n);
   }
 };

@@ -18,12 +18,23 @@ struct GemmProblem {
   index_t m, n, k;
   GemmOperand<V> a, b;
   GemmResult<V> out;
+  bool is_paired = false;  ///< k counts pairs of bfloat16
 
   /// The same elements of out, computed as out^T = b^T a^T.
   GemmProblem transposed() const {
-    GemmProblem result{n, m, k, b, a, out};
+    GemmProblem result{n, m, k, b, a, out, is_paired};
     std::swap(result.out.row_stride, result.out.column_stride);
     std::swap(result.out.row_bias, result.out.column_bias);
+    return result;
+  }
+
+  /// The same product, with k in pairs.
+  GemmProblem in_pairs() const {
+    GemmProblem result = *this;
+    result.a = a.in_pairs(k);
+    result.b = b.in_pairs(k);
+    result.k = (k + 1) / 2;
+    result.is_paired = true;
     return result;
   }
 
@@ -59,7 +70,7 @@ struct GemmBlock {
   const V* b;
   V* sums;
   index_t sums_stride;
-  bool is_first, is_last;
+  bool is_first, is_last, is_paired;
 };
 
 template <class V>
@@ -69,7 +80,17 @@ void multiply_block(Isa isa, const GemmTileShape& tile, const GemmBlock<V>& bloc
   for (index_t j = 0; j < block.columns; j += tile.columns) {
     for (index_t i = 0; i < block.rows; i += tile.rows) {
       V* const sums = block.sums != nullptr ? block.sums + i / tile.rows * block.sums_stride + j * tile.rows : local;
-      multiply_tile(isa, block.k, block.a + i * block.k, block.b + j * block.k, sums, !block.is_first);
+      const V* const a = block.a + i * block.k;
+      const V* const b = block.b + j * block.k;
+      if constexpr (std::is_same_v<V, float>) {
+        if (block.is_paired) {
+          multiply_pairs(isa, block.k, a, b, sums, !block.is_first);
+        } else {
+          multiply_tile(isa, block.k, a, b, sums, !block.is_first);
+        }
+      } else {
+        multiply_tile(isa, block.k, a, b, sums, !block.is_first);
+      }
       if (block.is_last) {
         finish_tile(isa, out, block.row + i, block.column + j, smaller(tile.rows, block.rows - i), smaller(tile.columns, block.columns - j),
                     sums, tile.columns);
@@ -80,10 +101,10 @@ void multiply_block(Isa isa, const GemmTileShape& tile, const GemmBlock<V>& bloc
 
 /// Matrices in blocks that fit the caches. Tasks and the order of every sum follow from the shape alone.
 template <class V>
-void multiply_own(CpuContext& context, const GemmProblem<V>& p) {
+void multiply_panels(CpuContext& context, const GemmProblem<V>& p) {
   if (p.m == 0 || p.n == 0) return;
   const bool is_column_major = p.out.column_stride != 1 && p.out.row_stride == 1;
-  if (p.m > 1 && (p.n == 1 || is_column_major)) return multiply_own(context, p.transposed());
+  if (p.m > 1 && (p.n == 1 || is_column_major)) return multiply_panels(context, p.transposed());
 
   const Isa isa = context.isa();
   const GemmTileShape tile = gemm_tile_shape<V>(isa);
@@ -124,12 +145,21 @@ void multiply_own(CpuContext& context, const GemmProblem<V>& p) {
           multiply_block(isa, tile,
                          GemmBlock<V>{area_row + i, area_column + j, smaller(block_rows, rows - i), smaller(block_columns, columns - j), k,
                                       packed_a.data() + i * k, packed_b.data() + j * k, block_sums, sums_stride, k_block == 0,
-                                      k_block == k_blocks - 1},
+                                      k_block == k_blocks - 1, p.is_paired},
                          p.out);
         });
       }
     }
   }
+}
+
+/// The product of A and B by mezzo's own kernels.
+template <class A, class B>
+void multiply_own(CpuContext& context, const GemmProblem<gemm_sum_t<A, B>>& p) {
+  if constexpr (std::is_same_v<A, bfloat16> && std::is_same_v<B, bfloat16>) {
+    if (multiplies_pairs(context.isa())) return multiply_panels(context, p.in_pairs());
+  }
+  multiply_panels(context, p);
 }
 
 }  // namespace mezzo::detail
