@@ -15,6 +15,7 @@ void add_gradient_cases();
 void add_step_cases();
 void add_gemm_cases();
 void add_row_cases();
+void add_isa_cases();
 void add_thread_cases();
 void add_growth_cases();
 

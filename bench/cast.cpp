@@ -27,6 +27,10 @@ void add_cast(const std::string& name, std::size_t bytes) {
     race.work(static_cast<double>(size * (sizeof(Out) + sizeof(In))), "B");
     race.add("mezzo", [=] { mezzo::cast(*context, to->view(), from->view()); });
     add_copies(race, size * (sizeof(Out) + sizeof(In)) / 2);
+    auto twin = make_buffer<Out>(size);
+    race.keep(twin);
+    if (bytes > small)
+      race.add("traffic_twin", peers::plain::cast_traffic(twin->data(), from->data(), size * sizeof(Out), size * sizeof(In)));
     // Highway 1.0 truncates to bfloat16.
     peer("highway", peers::highway::cast(check->data(), from->data(), size), !std::is_same_v<Out, mezzo::bfloat16>);
     peer("onednn", peers::onednn::cast(check->data(), from->data(), size));

@@ -212,6 +212,7 @@ int main(int argc, char** argv) {
   bench::add_step_cases();
   bench::add_gemm_cases();
   bench::add_row_cases();
+  bench::add_isa_cases();
   bench::add_thread_cases();
   bench::add_growth_cases();
   int count = static_cast<int>(rest.size());

@@ -35,6 +35,7 @@ struct GemmArguments {
 namespace plain {
 Contestant copy(void* to, const void* from, std::size_t bytes);
 Contestant copy_nontemporal(void* to, const void* from, std::size_t bytes);
+Contestant cast_traffic(void* to, const void* from, std::size_t to_bytes, std::size_t from_bytes);  ///< a non-temporal cast's streams
 Contestant scale(float* data, std::size_t size);
 Contestant scale_then_check(float* data, std::size_t size);
 Contestant scale_then_check_then_norm(float* data, std::size_t size);

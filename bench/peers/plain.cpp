@@ -36,6 +36,27 @@ Contestant copy_nontemporal(void* to, const void* from, std::size_t bytes) {
 #endif
 }
 
+Contestant cast_traffic(void* to, const void* from, std::size_t to_bytes, std::size_t from_bytes) {
+#if defined(__x86_64__)
+  return [=] {
+    auto* const target = static_cast<__m128i*>(to);
+    const auto* const source = static_cast<const __m128i*>(from);
+    const std::size_t count = (to_bytes < from_bytes ? to_bytes : from_bytes) / sizeof(__m128i);
+    if (to_bytes < from_bytes) {
+      for (std::size_t i = 0; i < count; ++i) _mm_stream_si128(target + i, _mm_or_si128(source[2 * i], source[2 * i + 1]));
+    } else {
+      for (std::size_t i = 0; i < count; ++i) {
+        _mm_stream_si128(target + 2 * i, source[i]);
+        _mm_stream_si128(target + 2 * i + 1, source[i]);
+      }
+    }
+    _mm_sfence();
+  };
+#else
+  return {};
+#endif
+}
+
 namespace {
 
 constexpr float factor = 1.0f;

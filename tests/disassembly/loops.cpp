@@ -4,6 +4,8 @@
 #include <mezzo/numeric/policy.hpp>
 #include <mezzo/ops/activation.hpp>
 #include <mezzo/ops/cast.hpp>
+#include <mezzo/ops/gemm.hpp>
+#include <mezzo/ops/layer_norm.hpp>
 #include <mezzo/optim/adamw.hpp>
 
 template <class Policy>
@@ -22,4 +24,9 @@ void cast(mezzo::CpuContext& context, mezzo::HostView<float, 1> full, mezzo::Hos
   mezzo::cast(context, full, low);
   mezzo::cast(context, low, full);
   mezzo::gelu(context, full, full);
+  mezzo::layer_norm(context, full, full, mezzo::none, mezzo::none);
+}
+
+void gemm(mezzo::CpuContext& context, mezzo::HostView<float, 2> out, mezzo::HostView<mezzo::bfloat16, 2> in) {
+  mezzo::gemm(context, out, in, in);
 }

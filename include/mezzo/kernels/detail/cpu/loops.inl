@@ -37,9 +37,25 @@ typedef short i16x16 __attribute__((vector_size(32), aligned(1), may_alias));
 typedef unsigned short u16x16 __attribute__((vector_size(32), aligned(1), may_alias));
 typedef std::int32_t i32x16 __attribute__((vector_size(64), aligned(1), may_alias));
 typedef std::uint32_t u32x16 __attribute__((vector_size(64), aligned(1), may_alias));
+typedef std::int32_t i32x4 __attribute__((vector_size(16), aligned(1), may_alias));
+typedef std::uint32_t u32x4 __attribute__((vector_size(16), aligned(1), may_alias));
 typedef float f32x4 __attribute__((vector_size(16), aligned(1), may_alias));
 typedef float f32x8 __attribute__((vector_size(32), aligned(1), may_alias));
 typedef float f32x16 __attribute__((vector_size(64), aligned(1), may_alias));
+
+#if MEZZO_VECTOR_BYTES == 16
+/// The lower halves of eight elements, which are sign-extended 16-bit numbers.
+MEZZO_TARGET [[gnu::always_inline]] inline void store_codes(std::uint16_t* to, const i32x4& low, const i32x4& high) {
+#if defined(__SSE2__)
+  *reinterpret_cast<i16x8*>(to) = __builtin_ia32_packssdw128(low, high);
+#else
+  for (int k = 0; k < 4; ++k) {
+    to[k] = static_cast<std::uint16_t>(low[k]);
+    to[k + 4] = static_cast<std::uint16_t>(high[k]);
+  }
+#endif
+}
+#endif
 
 #if MEZZO_VECTOR_BYTES == 64
 MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, const half* from) {
@@ -63,42 +79,40 @@ MEZZO_TARGET [[gnu::always_inline]] inline void store_block(half* to, const Bloc
 }
 #else
 // Without F16C: every floating-point operation below is exact and meets no subnormal number, so rounding mode, flush-to-zero and
-// fast-math change nothing.
+// fast-math change nothing. Four elements at a time, in vectors: g++ would do longer loops one by one.
 MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, const half* from) {
-  std::uint16_t codes[block_size];
-  __builtin_memcpy(codes, from, sizeof codes);
-  for (int k = 0; k < block_size; ++k) {
-    const std::int32_t code = codes[k], magnitude = code & 0x7FFF;
-    const auto small = __builtin_bit_cast(std::int32_t, static_cast<float>(magnitude) * 0x1p-24f);
-    const std::int32_t is_small = -static_cast<std::int32_t>(magnitude < 0x0400);
-    const std::int32_t is_special = -static_cast<std::int32_t>(magnitude >= 0x7C00);
-    const std::int32_t normal = (magnitude << 13) + (112 << 23) + (is_special & (112 << 23));
-    const auto sign = static_cast<std::uint32_t>(code & 0x8000) << 16;
-    block.at[k] = __builtin_bit_cast(float, sign | static_cast<std::uint32_t>((is_small & small) | (~is_small & normal)));
+  const i32x16 codes = __builtin_convertvector(*reinterpret_cast<const u16x16*>(from), i32x16);
+  for (int k = 0; k < block_size; k += 4) {
+    const i32x4 code = *reinterpret_cast<const i32x4*>(reinterpret_cast<const std::int32_t*>(&codes) + k);
+    const i32x4 magnitude = code & 0x7FFF;
+    const auto small = reinterpret_cast<i32x4>(__builtin_convertvector(magnitude, f32x4) * 0x1p-24f);
+    const i32x4 is_small = magnitude < 0x0400, is_special = magnitude >= 0x7C00;
+    const i32x4 normal = (magnitude << 13) + (112 << 23) + (is_special & (112 << 23));
+    *reinterpret_cast<i32x4*>(block.at + k) = ((code & 0x8000) << 16) | (is_small & small) | (~is_small & normal);
   }
 }
+/// The codes of four elements, sign-extended to 32 bits.
+MEZZO_TARGET [[gnu::always_inline]] inline void half_codes(i32x4& codes, const float* from) {
+  const i32x4 bits = *reinterpret_cast<const i32x4*>(from), magnitude = bits & 0x7FFFFFFF;
+  const i32x4 is_small = magnitude<0x38800000, is_large = magnitude >= 0x477FF000, is_nan = magnitude> 0x7F800000;
+  const i32x4 subnormal = magnitude & is_small;
+  const f32x4 scaled = reinterpret_cast<f32x4>(subnormal) * 0x1p24f;
+  const i32x4 whole = __builtin_convertvector(scaled, i32x4);
+  const f32x4 rest = scaled - __builtin_convertvector(whole, f32x4);
+  const i32x4 is_above = rest > 0.5f, is_half = rest == 0.5f;
+  const i32x4 small = whole - (is_above | (is_half & -(whole & 1)));
+  const i32x4 normal = ((magnitude >> 13) - (112 << 10)) + (((magnitude & 0x1FFF) + 0xFFF + ((magnitude >> 13) & 1)) >> 13);
+  const i32x4 special = 0x7C00 | (is_nan & (0x0200 | ((magnitude >> 13) & 0x03FF)));
+  const i32x4 code = (is_large & special) | (~is_large & ((is_small & small) | (~is_small & normal)));
+  codes = ((bits >> 31) & -0x8000) | code;
+}
 MEZZO_TARGET [[gnu::always_inline]] inline void store_block(half* to, const Block<float>& block) {
-  Block<std::uint32_t> from;
-  __builtin_memcpy(&from, &block, sizeof from);
-  Block<std::uint16_t> codes;
-  for (int k = 0; k < block_size; ++k) {
-    const std::uint32_t bits = from.at[k];
-    const auto magnitude = static_cast<std::int32_t>(bits & 0x7FFFFFFFu);
-    const std::int32_t is_small = -static_cast<std::int32_t>(magnitude < 0x38800000);
-    const std::int32_t is_large = -static_cast<std::int32_t>(magnitude >= 0x477FF000);
-    const std::int32_t is_nan = -static_cast<std::int32_t>(magnitude > 0x7F800000);
-    const std::int32_t subnormal = magnitude & is_small;
-    const float scaled = __builtin_bit_cast(float, subnormal) * 0x1p24f;
-    const auto whole = static_cast<std::int32_t>(scaled);
-    const float rest = scaled - static_cast<float>(whole);
-    const std::int32_t small = whole + (static_cast<std::int32_t>(rest > 0.5f) | (static_cast<std::int32_t>(rest == 0.5f) & whole & 1));
-    const std::int32_t normal = ((magnitude >> 13) - (112 << 10)) + (((magnitude & 0x1FFF) + 0xFFF + ((magnitude >> 13) & 1)) >> 13);
-    const std::int32_t special = 0x7C00 | (is_nan & (0x0200 | ((magnitude >> 13) & 0x03FF)));
-    const std::int32_t finite = (is_small & small) | (~is_small & normal);
-    const std::int32_t code = (is_large & special) | (~is_large & finite);
-    codes.at[k] = static_cast<std::uint16_t>((bits >> 16 & 0x8000u) | static_cast<std::uint32_t>(code));
+  for (int k = 0; k < block_size; k += 8) {
+    i32x4 low, high;
+    half_codes(low, block.at + k);
+    half_codes(high, block.at + k + 4);
+    store_codes(reinterpret_cast<std::uint16_t*>(to + k), low, high);
   }
-  __builtin_memcpy(static_cast<void*>(to), codes.at, sizeof codes.at);
 }
 #endif
 
@@ -179,17 +193,18 @@ MEZZO_TARGET [[gnu::always_inline]] inline void store_block(bfloat16* to, const 
   *reinterpret_cast<i64x4*>(static_cast<void*>(to)) = __builtin_ia32_permdi256(packed, 0xD8);
 }
 #else
+MEZZO_TARGET [[gnu::always_inline]] inline void bfloat16_codes(i32x4& codes, const float* from) {
+  const i32x4 bits = *reinterpret_cast<const i32x4*>(from), is_nan = (bits & 0x7FFFFFFF) > 0x7F800000;
+  const auto rounded = reinterpret_cast<i32x4>(reinterpret_cast<u32x4>(bits) + 0x7FFFu + reinterpret_cast<u32x4>(bits >> 16 & 1));
+  codes = ((is_nan & (bits | 0x00400000)) | (~is_nan & rounded)) >> 16;
+}
 MEZZO_TARGET [[gnu::always_inline]] inline void store_block(bfloat16* to, const Block<float>& block) {
-  Block<std::uint32_t> from;
-  __builtin_memcpy(&from, &block, sizeof from);
-  Block<std::uint16_t> codes;
-  for (int k = 0; k < block_size; ++k) {
-    const std::uint32_t bits = from.at[k];
-    const std::uint32_t rounded = bits + 0x7FFFu + (bits >> 16 & 1u);
-    const std::uint32_t is_nan = 0u - static_cast<std::uint32_t>(static_cast<std::int32_t>(bits & 0x7FFFFFFFu) > 0x7F800000);
-    codes.at[k] = static_cast<std::uint16_t>(((is_nan & (bits | 0x00400000u)) | (~is_nan & rounded)) >> 16);
+  for (int k = 0; k < block_size; k += 8) {
+    i32x4 low, high;
+    bfloat16_codes(low, block.at + k);
+    bfloat16_codes(high, block.at + k + 4);
+    store_codes(reinterpret_cast<std::uint16_t*>(to + k), low, high);
   }
-  __builtin_memcpy(static_cast<void*>(to), codes.at, sizeof codes.at);
 }
 #endif
 
@@ -240,11 +255,10 @@ MEZZO_TARGET [[gnu::always_inline]] inline void stream_64(float* to, const void*
 #endif
 #endif
 
-/// Copies whole lines past the caches; `to` is aligned to the lines of 32 bytes at least.
-template <int bytes>
+/// Copies past the caches in pieces of `size`, as `from` was stored: a wider load would wait for the stores. `to` is aligned to that.
+template <int bytes, int size>
 MEZZO_TARGET [[gnu::always_inline]] inline void stream(void* to, const void* from) {
 #if defined(__SSE__)
-  constexpr int size = bytes < MEZZO_VECTOR_BYTES ? bytes : MEZZO_VECTOR_BYTES;
   for (int k = 0; k < bytes; k += size) {
     float* const target = reinterpret_cast<float*>(static_cast<char*>(to) + k);
     const char* const source = static_cast<const char*>(from) + k;
@@ -265,7 +279,8 @@ template <class T, class V>
 MEZZO_TARGET [[gnu::always_inline]] inline void stream_block(T* to, const Block<V>& block) {
   alignas(64) T line[block_size];
   store_block(line, block);
-  stream<sizeof line>(to, line);
+  constexpr int bytes = sizeof line, most = std::is_same_v<T, half> && MEZZO_VECTOR_BYTES == 32 ? 16 : MEZZO_VECTOR_BYTES;
+  stream<bytes, (bytes < most ? bytes : most)>(to, line);
 }
 
 /// One argument of a loop with the block of it that is at work.
