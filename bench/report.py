@@ -22,7 +22,7 @@ REASONS = [
     (r"cast/.*MiB", "highway|torch", "Both sides wait for the same memory: what can be gained is the read before each write, which "
      "non-temporal stores save."),
     (r"cast/.*KiB", "highway|copy", "Within the noise of a peer that does the same loads and stores; what is left is the call."),
-    (r"unscale_check_norm/.*KiB", "scale_pass|passes", "In the cache the multiply-add of the norm shares its execution units with the "
+    (r"unscale_check_norm/.*KiB", ".*_pass(es)?", "In the cache the multiply-add of the norm shares its execution units with the "
      "multiplication; nothing else has been added to the loop."),
     (r"unscale_check_norm/.*MiB", "scale_pass", "Within the noise of a pass that moves the same bytes."),
     (r"unscale_check_norm/1000_tensors", "mezzo_flat", "The vectors that end each tensor, and the table of tensors, which a flat run does without."),
@@ -35,8 +35,8 @@ REASONS = [
     (r"isa_baseline/(gelu|softmax)", "best_isa", "Four elements to a register instead of sixteen, and no fused multiply-add: arithmetic takes its time."),
     (r"isa_baseline/.*half", "best_isa", "Without F16C a conversion is thirty integer operations."),
     (r"isa_", "best_isa", "Registers of half the width, where arithmetic and not memory is the limit."),
-    (r"two_threads/", "one_thread", "Two threads share this machine's memory, and for all we know one core: the copy beside it gains as little."),
-    (r"softmax|layer_norm|cross_entropy", ".*", "Memory: one read and one write of each row are left, and the peer waits for the same."),
+    (r"two_threads/", "one_thread", "Two threads share this machine's memory, and as virtual cores perhaps one core: the copy beside it gains as little."),
+    (r"softmax|layer_norm|cross_entropy", ".*", "One read and one write of each row are left; where memory is the limit, the peer waits for the same."),
     (r"growth/", "slope", "A call costs more than a thousand elements, and memory beyond the caches more than the twin's."),
 ]
 
@@ -99,13 +99,14 @@ def steps(sizes, seconds):
 
 
 def growth_verdict(run):
-    """Slopes within five per cent of the twin's, and no step a quarter higher than the twin's."""
+    """Slopes within five per cent of 1, or no steeper than the twin's, whose data leaves the same caches; no step a quarter higher than
+    the twin's."""
     lines = ["| series | slope | twin's slope | largest step beside the twin's | verdict |", "|---|---|---|---|---|"]
     missed = 0
     for what, (sizes, own, twin) in growth_series(run).items():
         a, b = slope(sizes, own), slope(sizes, twin)
         worst = max(x / y for x, y in zip(steps(sizes, own), steps(sizes, twin)))
-        is_met = abs(a - b) <= 0.05 and worst <= 1.25
+        is_met = (abs(a - 1) <= 0.05 or 1 < a <= b) and worst <= 1.25
         missed += not is_met
         lines.append(f"| {what} | {a:.3f} | {b:.3f} | {worst:.2f} | {'met' if is_met else '**missed**'} |")
     return lines, missed
@@ -279,4 +280,7 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except BrokenPipeError:
+        sys.exit(1)
