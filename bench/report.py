@@ -26,6 +26,7 @@ REASONS = [
      "multiplication; nothing else has been added to the loop."),
     (r"unscale_check_norm/.*MiB", "scale_pass", "Within the noise of a pass that moves the same bytes."),
     (r"unscale_check_norm/1000_tensors", "mezzo_flat", "The vectors that end each tensor, and the table of tensors, which a flat run does without."),
+    (r"unscale_check_norm/transformer", "torch", "LibTorch's passes are as many, but its tensors are large here, and memory the limit of both."),
     (r"norm/", "read", "Within the noise of a read; in the cache the call and the combination of sums remain."),
     (r"adamw/.*/64Ki", "traffic_twin", "The square root: this CPU's unit takes longer for it than the cache for all streams. An estimate with "
      "Newton's steps has been measured, and takes longer still."),
@@ -133,8 +134,26 @@ def against(case):
     return ", ".join(parts)
 
 
+# What the table at the end shows: a line for each kind of work, at the size where it usually is done.
+AT_A_GLANCE = (r"cast/.*/64MiB|unscale_check_norm/(64MiB|1000)|norm/64MiB|adamw/.*/16384Ki|full_step|gemm(_own)?/.*/1024$|softmax|layer_norm|"
+               r"cross_entropy|two_threads")
+LIBRARIES = ("highway", "onednn", "torch", "eigen", "imath", "openblas")
+
+
+def at_a_glance(run):
+    print(f"{'':44}{'time':>10}  {'rate':>13}  fastest other library")
+    for case in run.cases.values():
+        if not re.match(AT_A_GLANCE, case.name):
+            continue
+        libraries = [(ratio, peer) for peer, ratio in case.ratios.items() if peer in LIBRARIES]
+        other = "{1}: mezzo is {0:.2f} times as fast".format(*min(libraries)) if libraries else ""
+        print(f"{case.name:44}{duration(case.seconds['mezzo']):>10}  {rate(case):>13}  {other}")
+
+
 def summary(run):
-    print(f"\n{run.title()}, {run.context['threads']} thread(s); peers: {run.context['peers']}")
+    print(f"\n{run.title()}, {run.context['threads']} thread(s); peers: {run.context['peers']}\n")
+    at_a_glance(run)
+    print()
     met = sum(len(set(case.targets) & set(case.ratios)) - len(case.missed()) for case in run.cases.values())
     missed = [(case, peer, least) for case in run.cases.values() for peer, least in case.missed().items()]
     print(f"targets met: {met}, missed: {len(missed)}")

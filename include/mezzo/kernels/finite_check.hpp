@@ -87,15 +87,18 @@ GradientCheck check_runs(CpuContext& context, const std::vector<TensorRun<T>>& c
   table.for_each_task(context, [&](index_t task, const Chunk* begin, const Chunk* end) {
     alignas(host_alignment) float sums[block_size];
     pass(isa, sums, begin, end);
-    const float sum = combine_pairwise(sums, [](float a, float b) { return a + b; });
-    GradientCheck result{false, static_cast<double>(sum)};
-    if (!squares_fit_fp32(result.sum_of_squares)) {
+    // A finite sum of squares proves that all elements are finite. The barrier keeps fast-math from knowing where it comes from.
+    auto sum = static_cast<double>(combine_pairwise(sums, [](float a, float b) { return a + b; }));
+    asm("" : "+m"(sum));
+    GradientCheck result{false, sum};
+    if (!squares_fit_fp32(sum)) {
       result.sum_of_squares = 0.0;
       for (const Chunk* chunk = begin; chunk != end; ++chunk) {
         const T* const data = checked[static_cast<std::size_t>(chunk->run)].data + chunk->begin;
         result.sum_of_squares += reduce_range(isa, SumOfSquares{}, chunk->size, read(data));
       }
-      result.has_nonfinite = !is_finite(result.sum_of_squares);  // in fp64 no square overflows
+      asm("" : "+m"(result.sum_of_squares));
+      result.has_nonfinite = !is_finite(result.sum_of_squares);  // in fp64 no square of fp32 overflows
     }
     results[task] = result;
   });

@@ -154,21 +154,20 @@ void multiply_tile(Isa isa, index_t k, const V* a, const V* b, V* tile, bool add
   MEZZO_DISPATCH(isa, multiply_tile(k, a, b, tile, adds))
 }
 
-/// As multiply_tile, for panels of k pairs of bfloat16.
-inline void multiply_pairs(Isa, index_t k, const float* a, const float* b, float* tile, bool adds) {
 #if defined(__x86_64__)
-  avx512::multiply_pairs(k, a, b, tile, adds);
-#endif
-}
-/// Whether there are instructions for that.
+/// Whether there are instructions for panels of pairs of bfloat16.
 inline bool multiplies_pairs(Isa isa) {
-#if defined(__x86_64__)
   static const bool has_instructions = __builtin_cpu_supports("avx512bf16");
   return isa == Isa::avx512 && has_instructions;
-#else
-  return false;
-#endif
 }
+/// As multiply_tile, for such panels.
+inline void multiply_pairs(index_t k, const float* a, const float* b, float* tile, bool adds) {
+  avx512::multiply_pairs(k, a, b, tile, adds);
+}
+#else
+constexpr bool multiplies_pairs(Isa) { return false; }
+inline void multiply_pairs(index_t, const float*, const float*, float*, bool) {}
+#endif
 
 inline void load_pairs(Isa isa, float* to, const bfloat16* from, index_t count, index_t step, index_t pair_stride, index_t singles) {
   MEZZO_DISPATCH(isa, load_pairs(to, from, count, step, pair_stride, singles))

@@ -84,7 +84,7 @@ void multiply_block(Isa isa, const GemmTileShape& tile, const GemmBlock<V>& bloc
       const V* const b = block.b + j * block.k;
       if constexpr (std::is_same_v<V, float>) {
         if (block.is_paired) {
-          multiply_pairs(isa, block.k, a, b, sums, !block.is_first);
+          multiply_pairs(block.k, a, b, sums, !block.is_first);
         } else {
           multiply_tile(isa, block.k, a, b, sums, !block.is_first);
         }
