@@ -9,6 +9,9 @@
 #include <string>
 #include <thread>
 
+/// What a program without failures exits with, where it says so: see cuda.hpp.
+extern "C" [[gnu::weak]] int exit_code_of_success();
+
 namespace {
 
 constexpr int exit_skipped = 77;  // shown by CTest as Skipped
@@ -35,5 +38,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", error.what());
     return EXIT_FAILURE;
   }
-  return doctest::Context(argc, argv).run();
+  const int failed = doctest::Context(argc, argv).run();
+  return failed == 0 && exit_code_of_success != nullptr ? exit_code_of_success() : failed;
 }

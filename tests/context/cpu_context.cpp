@@ -38,11 +38,12 @@ TEST_CASE("two contexts in two threads do not share one pool") {
 TEST_CASE("memory is aligned, zeroed on request and may have no bytes") {
   CpuContext context({.threads = 1});
   for (std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{1000}}) {
-    void* data = context.allocate(bytes);
+    const auto block = context.allocate(bytes);
+    void* const data = block.data();
+    CHECK(block.bytes() == bytes);
     CHECK(data != nullptr);
     CHECK(reinterpret_cast<std::uintptr_t>(data) % 64 == 0);
     context.fill_zero(data, bytes);
     for (std::size_t i = 0; i < bytes; ++i) CHECK(static_cast<const char*>(data)[i] == 0);
-    CpuContext::deallocate(data);
   }
 }

@@ -41,13 +41,13 @@ class CpuContext {
   /// Uninitialised memory until the end of the scope, aligned to 64 bytes.
   template <class T>
   Scratch<T> scratch(index_t count) {
-    return Scratch<T>(m_scratch, count);
+    return Scratch<T>(m_scratch, count, [this](std::size_t bytes) { return allocate(bytes); });
   }
 
   /// Memory for owners such as Tensor, aligned to 64 bytes; never null. Throws std::bad_alloc.
-  void* allocate(std::size_t bytes) { return allocate_host_memory(bytes); }
-  /// Gives back what any CpuContext has allocated.
-  static void deallocate(void* data) noexcept { free_host_memory(data); }
+  MemoryBlock allocate(std::size_t bytes) {
+    return {allocate_host_memory(bytes), bytes, [](void* data, void*) noexcept { free_host_memory(data); }};
+  }
 
   void fill_zero(void* data, std::size_t bytes) { std::memset(data, 0, bytes); }
 

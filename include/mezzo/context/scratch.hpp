@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <mutex>
+#include <new>
+#include <utility>
 #include <vector>
 
-#include <mezzo/context/host_memory.hpp>
+#include <mezzo/context/memory_block.hpp>
 #include <mezzo/core/extents.hpp>
 
 namespace mezzo {
@@ -24,41 +26,34 @@ class ScratchPool {
   ScratchPool() = default;
   ScratchPool(const ScratchPool&) = delete;
   ScratchPool& operator=(const ScratchPool&) = delete;
-  ~ScratchPool() {
-    for (const Block& block : m_free) free_host_memory(block.data);
-  }
 
-  struct Block {
-    void* data = nullptr;
-    std::size_t bytes = 0;
-  };
-
-  /// The smallest free block of at least `bytes`, or a new one. Throws std::bad_alloc.
-  Block take(std::size_t bytes) {
+  /// The smallest free block of at least `bytes`, or allocate(bytes). Throws what that throws.
+  template <class Allocate>
+  MemoryBlock take(std::size_t bytes, const Allocate& allocate) {
     {
       std::lock_guard lock(m_lock);
       auto best = m_free.end();
       for (auto block = m_free.begin(); block != m_free.end(); ++block) {
-        if (block->bytes >= bytes && (best == m_free.end() || block->bytes < best->bytes)) best = block;
+        if (block->bytes() >= bytes && (best == m_free.end() || block->bytes() < best->bytes())) best = block;
       }
       if (best != m_free.end()) {
-        const Block result = *best;
+        MemoryBlock result = std::move(*best);
         m_free.erase(best);
         return result;
       }
       m_free.reserve(++m_blocks);
     }
-    return {allocate_host_memory(bytes), bytes};
+    return allocate(bytes);
   }
 
-  void give_back(Block block) noexcept {
+  void give_back(MemoryBlock&& block) noexcept {
     std::lock_guard lock(m_lock);
-    m_free.push_back(block);  // within the capacity that take() reserved
+    m_free.push_back(std::move(block));  // within the capacity that take() reserved
   }
 
  private:
   std::mutex m_lock;
-  std::vector<Block> m_free;
+  std::vector<MemoryBlock> m_free;
   std::size_t m_blocks = 0;
 };
 
@@ -66,17 +61,18 @@ class ScratchPool {
 template <class T>
 class Scratch {
  public:
-  Scratch(ScratchPool& pool, index_t count) : m_pool(pool), m_block(pool.take(byte_count<T>(count))) {}
+  template <class Allocate>
+  Scratch(ScratchPool& pool, index_t count, const Allocate& allocate) : m_pool(pool), m_block(pool.take(byte_count<T>(count), allocate)) {}
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() { m_pool.give_back(m_block); }
+  ~Scratch() { m_pool.give_back(std::move(m_block)); }
 
-  T* data() const { return static_cast<T*>(m_block.data); }
+  T* data() const { return static_cast<T*>(m_block.data()); }
   T& operator[](index_t i) const { return data()[i]; }
 
  private:
   ScratchPool& m_pool;
-  ScratchPool::Block m_block;
+  MemoryBlock m_block;
 };
 
 }  // namespace mezzo

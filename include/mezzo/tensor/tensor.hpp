@@ -25,18 +25,18 @@ class Tensor {
 
   /// Uninitialised elements. Throws std::bad_alloc.
   template <Context C>
-  Tensor(C& context, const Extents<Rank>& extents) : m_deallocate(&C::deallocate) {
+  Tensor(C& context, const Extents<Rank>& extents) : Tensor(context.allocate(byte_count<T>(extents.size())), extents) {
     static_assert(C::memory_space == Space, "mezzo: this tensor lies in another memory space than the context's");
-    m_view = {static_cast<T*>(context.allocate(byte_count<T>(extents.size()))), extents};
   }
-  Tensor(Tensor&& other) noexcept : m_view(std::exchange(other.m_view, {})), m_deallocate(std::exchange(other.m_deallocate, nullptr)) {}
+  /// Elements in `memory`, which has room for them.
+  Tensor(MemoryBlock&& memory, const Extents<Rank>& extents)
+      : m_memory(std::move(memory)), m_view(static_cast<T*>(m_memory.data()), extents) {}
+
+  Tensor(Tensor&& other) noexcept : m_memory(std::move(other.m_memory)), m_view(std::exchange(other.m_view, {})) {}
   Tensor& operator=(Tensor&& other) noexcept {
+    m_memory = std::move(other.m_memory);
     std::swap(m_view, other.m_view);
-    std::swap(m_deallocate, other.m_deallocate);
     return *this;
-  }
-  ~Tensor() {
-    if (m_deallocate != nullptr) m_deallocate(m_view.data());
   }
 
   TensorView<T, Rank, Space> view() { return m_view; }
@@ -58,8 +58,8 @@ class Tensor {
   }
 
  private:
+  MemoryBlock m_memory;
   TensorView<T, Rank, Space> m_view;
-  void (*m_deallocate)(void*) noexcept = nullptr;
 };
 
 /// A tensor of uninitialised elements where `context` computes.
