@@ -34,3 +34,9 @@
 #include <mezzo/tensor/tensor.hpp>
 #include <mezzo/tensor/tensor_list.hpp>
 #include <mezzo/version.hpp>
+
+#if defined(MEZZO_HAS_CUDA)
+#include <mezzo/context/cuda_capabilities.hpp>
+#include <mezzo/context/cuda_context.hpp>
+#include <mezzo/tensor/cuda_copy.hpp>
+#endif

@@ -88,6 +88,8 @@ class CudaContext {
     int has_pools = 0;
     detail::expects_cuda(cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported, options.device),
                          "CudaContext: device {} cannot be used", options.device);
+    detail::expects_cuda(cudaDeviceGetAttribute(&m_multiprocessors, cudaDevAttrMultiProcessorCount, options.device),
+                         "CudaContext: device {} cannot be used", options.device);
     cudaStream_t stream = options.stream.value_or(nullptr);
     if (!options.stream) {
       detail::expects_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "CudaContext: device {} gives no stream",
@@ -101,6 +103,7 @@ class CudaContext {
 
   int device() const { return m_stream->device; }
   cudaStream_t stream() const { return m_stream->stream; }
+  int multiprocessors() const { return m_multiprocessors; }
 
   /// Uninitialised memory until the end of the scope, for work given to this context meanwhile.
   template <class T>
@@ -138,6 +141,7 @@ class CudaContext {
   }
 
  private:
+  int m_multiprocessors = 0;
   detail::SharedStream* m_stream = nullptr;
   ScratchPool m_scratch;  // whose blocks keep the stream until they are given back
 };

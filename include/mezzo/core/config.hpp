@@ -2,7 +2,10 @@
 // name of a namespace.
 #pragma once
 
+// Three different facts: MEZZO_HAS_CUDA (the component mezzo::cuda: the toolkit is linked), MEZZO_CUDACC (nvcc compiles this file), and
+// __CUDA_ARCH__ (it compiles for the device; inside function bodies alone).
 #if defined(__CUDACC__)
+#define MEZZO_CUDACC
 #define MEZZO_HOST_DEVICE __host__ __device__
 #else
 #define MEZZO_HOST_DEVICE

@@ -73,9 +73,16 @@ void run_binary(C& context, const Functor& functor, Out& out, const A& a, const 
   run_mixed(context, functor, out, a, b, message);
 }
 
+/// A functor of one scalar, which is read where the work runs, once for each launch.
+template <template <class> class Functor, class V, MemorySpace Space>
+struct WithScalar {
+  Scalar<V, Space> scalar;
+  MEZZO_HOST_DEVICE constexpr Functor<V> resolved() const { return {scalar.resolve()}; }
+};
+
 /// What the scalars of an operation on views of V are given in.
 template <class V, class C>
-using scalar_of = Scalar<compute_type_t<value_type_t<V>>, C::memory_space>;
+using scalar_of = std::type_identity_t<Scalar<compute_type_t<value_type_t<V>>, C::memory_space>>;
 
 }  // namespace detail
 
@@ -134,21 +141,22 @@ void scale(C& context, Out&& out, const In& in, const detail::scalar_of<Out, C>&
   detail::require_same_dtype<decltype(y), decltype(x)>();
   detail::expects_same_shape(y, x, "scale: shapes {} and {} differ");
   using V = compute_type_t<value_type_t<Out>>;
-  transform(context, detail::Scale<V>{factor.resolve()}, write(y), read(x));
+  transform(context, detail::WithScalar<detail::Scale, V, C::memory_space>{factor}, write(y), read(x));
 }
 
 /// out = a + factor * b, rounded once for 16-bit views.
 template <Context C, class Out, class A, class B>
 void add_scaled(C& context, Out&& out, const A& a, const B& b, const detail::scalar_of<Out, C>& factor) {
   using V = compute_type_t<value_type_t<Out>>;
-  detail::run_binary(context, detail::AddScaled<V>{factor.resolve()}, out, a, b, "add_scaled: shapes {} and {} differ");
+  detail::run_binary(context, detail::WithScalar<detail::AddScaled, V, C::memory_space>{factor}, out, a, b,
+                     "add_scaled: shapes {} and {} differ");
 }
 
 /// Every element of `out` becomes `value`, rounded to its dtype.
 template <Context C, class Out>
 void fill(C& context, Out&& out, const detail::scalar_of<Out, C>& value) {
   using V = compute_type_t<value_type_t<Out>>;
-  transform(context, detail::Fill<V>{value.resolve()}, write(detail::output_view<C>(out)));
+  transform(context, detail::WithScalar<detail::Fill, V, C::memory_space>{value}, write(detail::output_view<C>(out)));
 }
 
 }  // namespace mezzo

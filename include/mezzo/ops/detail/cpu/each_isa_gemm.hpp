@@ -75,7 +75,8 @@ struct GemmOperand {
     return buffer;
   }
   const V* pairs(Isa isa, V* buffer, const void* begin, index_t count, index_t step, index_t singles) const {
-    if (step == 2 && pair_stride == 1 && singles == 0) return static_cast<const V*>(begin);
+    const bool is_in_place = step == 2 && pair_stride == 1 && singles == 0 && reinterpret_cast<std::uintptr_t>(begin) % alignof(V) == 0;
+    if (is_in_place) return static_cast<const V*>(begin);
     if constexpr (std::is_same_v<V, float>) {
       load_pairs(isa, buffer, static_cast<const bfloat16*>(begin), count, step, pair_stride, singles);
     }

@@ -95,7 +95,10 @@ MEZZO_TARGET MEZZO_OPTIMIZED inline void multiply_pairs(index_t k, const float* 
 /// See load_pairs in each_isa_gemm.hpp.
 MEZZO_TARGET inline void load_pairs(float* to, const bfloat16* from, index_t count, index_t step, index_t pair_stride, index_t singles) {
   index_t i = 0;
-  if (step == 1) {
+  if (step == 2 && pair_stride == 1) {
+    i = count - singles;
+    __builtin_memcpy(to, from, static_cast<std::size_t>(i) * sizeof(float));
+  } else if (step == 1) {
     for (; i + block_size <= count - singles; i += block_size) {
       const u32x16 first = __builtin_convertvector(*reinterpret_cast<const u16x16*>(from + i), u32x16);
       const u32x16 second = __builtin_convertvector(*reinterpret_cast<const u16x16*>(from + i + pair_stride), u32x16);
