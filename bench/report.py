@@ -38,7 +38,6 @@ REASONS = [
     (r"isa_", "best_isa", "Registers of half the width, where arithmetic and not memory is the limit."),
     (r"two_threads/", "one_thread", "Two threads share this machine's memory, and as virtual cores perhaps one core: the copy beside it gains as little."),
     (r"softmax|layer_norm|cross_entropy", ".*", "One read and one write of each row are left; where memory is the limit, the peer waits for the same."),
-    (r"growth/", "slope", "A call costs more than a thousand elements, and memory beyond the caches more than the twin's."),
 ]
 
 

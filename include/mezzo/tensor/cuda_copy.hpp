@@ -31,7 +31,7 @@ inline void copy_runs(CudaContext& context, char* to, const char* from, const Co
   expects_cuda(status, "copy: {} bytes were not copied with device {}", shape.width * shape.height, context.device());
 }
 
-/// Goes over the dimensions from `dimension` on until `inner` are left, which `shape` describes.
+/// Goes over the dimensions [dimension, outer); `shape` describes those after them.
 template <class To, class From>
 void copy_dimensions(CudaContext& context, char* to, const char* from, const To& to_view, const From& from_view, int dimension, int outer,
                      const CopyShape& shape) {

@@ -94,7 +94,9 @@ MEZZO_TARGET [[gnu::always_inline]] inline void load_block(Block<float>& block, 
 /// The codes of four elements, sign-extended to 32 bits.
 MEZZO_TARGET [[gnu::always_inline]] inline void half_codes(i32x4& codes, const float* from) {
   const i32x4 bits = *reinterpret_cast<const i32x4*>(from), magnitude = bits & 0x7FFFFFFF;
-  const i32x4 is_small = magnitude<0x38800000, is_large = magnitude >= 0x477FF000, is_nan = magnitude> 0x7F800000;
+  const i32x4 is_small = magnitude < 0x38800000;
+  const i32x4 is_large = magnitude >= 0x477FF000;
+  const i32x4 is_nan = magnitude > 0x7F800000;
   const i32x4 subnormal = magnitude & is_small;
   const f32x4 scaled = reinterpret_cast<f32x4>(subnormal) * 0x1p24f;
   const i32x4 whole = __builtin_convertvector(scaled, i32x4);

@@ -162,12 +162,14 @@ inline bool multiplies_pairs(Isa isa) {
   return isa == Isa::avx512 && has_instructions;
 }
 /// As multiply_tile, for such panels.
-inline void multiply_pairs(index_t k, const float* a, const float* b, float* tile, bool adds) {
-  avx512::multiply_pairs(k, a, b, tile, adds);
+template <class V>
+void multiply_pairs(index_t k, const V* a, const V* b, V* tile, bool adds) {
+  if constexpr (std::is_same_v<V, float>) avx512::multiply_pairs(k, a, b, tile, adds);
 }
 #else
 constexpr bool multiplies_pairs(Isa) { return false; }
-inline void multiply_pairs(index_t, const float*, const float*, float*, bool) {}
+template <class V>
+void multiply_pairs(index_t, const V*, const V*, V*, bool) {}
 #endif
 
 inline void load_pairs(Isa isa, float* to, const bfloat16* from, index_t count, index_t step, index_t pair_stride, index_t singles) {

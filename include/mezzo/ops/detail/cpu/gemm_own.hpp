@@ -18,11 +18,10 @@ struct GemmProblem {
   index_t m, n, k;
   GemmOperand<V> a, b;
   GemmResult<V> out;
-  bool is_paired = false;  ///< k counts pairs of bfloat16
 
   /// The same elements of out, computed as out^T = b^T a^T.
   GemmProblem transposed() const {
-    GemmProblem result{n, m, k, b, a, out, is_paired};
+    GemmProblem result{n, m, k, b, a, out};
     std::swap(result.out.row_stride, result.out.column_stride);
     std::swap(result.out.row_bias, result.out.column_bias);
     return result;
@@ -34,7 +33,6 @@ struct GemmProblem {
     result.a = a.in_pairs(k);
     result.b = b.in_pairs(k);
     result.k = (k + 1) / 2;
-    result.is_paired = true;
     return result;
   }
 
@@ -82,12 +80,8 @@ void multiply_block(Isa isa, const GemmTileShape& tile, const GemmBlock<V>& bloc
       V* const sums = block.sums != nullptr ? block.sums + i / tile.rows * block.sums_stride + j * tile.rows : local;
       const V* const a = block.a + i * block.k;
       const V* const b = block.b + j * block.k;
-      if constexpr (std::is_same_v<V, float>) {
-        if (block.is_paired) {
-          multiply_pairs(block.k, a, b, sums, !block.is_first);
-        } else {
-          multiply_tile(isa, block.k, a, b, sums, !block.is_first);
-        }
+      if (block.is_paired) {
+        multiply_pairs(block.k, a, b, sums, !block.is_first);
       } else {
         multiply_tile(isa, block.k, a, b, sums, !block.is_first);
       }
@@ -145,7 +139,7 @@ void multiply_panels(CpuContext& context, const GemmProblem<V>& p) {
           multiply_block(isa, tile,
                          GemmBlock<V>{area_row + i, area_column + j, smaller(block_rows, rows - i), smaller(block_columns, columns - j), k,
                                       packed_a.data() + i * k, packed_b.data() + j * k, block_sums, sums_stride, k_block == 0,
-                                      k_block == k_blocks - 1, p.is_paired},
+                                      k_block == k_blocks - 1, p.a.is_paired},
                          p.out);
         });
       }
